@@ -7,6 +7,7 @@ import { num } from "./format.mjs";
 /** @typedef {{ label: string, name: string, group: string | null, members: number[] }} Row a parameter, or (`group`) a module with its parameters: open or folded */
 
 const MANY = 24; // rows, of more of which modules are folded at first
+const WIDE = 22; // characters of a label that there is room for
 
 /** @type {Record<Quantity, { title: string, short: string, log: boolean }>} */
 export const QUANTITIES = {
@@ -46,15 +47,36 @@ export const opened = (run) => new Set(rowsOf(run, new Set(modules(run).keys()))
  * @returns {Row[]}
  */
 export function rowsOf(run, open) {
-  const cut = shared(run.parameters.map((one) => one.name));
+  const names = run.parameters.map((one) => one.name);
+  const cut = wrappers([...modules(run).keys()], shared(names));
   const rows = [];
   for (const [group, members] of [...modules(run)].reverse()) {
     const alone = members.length === 1 || group === "";
     if (!alone) rows.push({ label: group.slice(cut) || group, name: group, group, members });
     const start = alone ? cut : group.length + 1;
-    if (alone || open.has(group)) rows.push(...members.map((row) => ({ label: run.parameters[row].name.slice(start), name: run.parameters[row].name, group: null, members: [row] })));
+    if (alone || open.has(group)) rows.push(...withoutEnding(members.map((row) => names[row].slice(start))).map((label, k) => ({ label, name: names[members[k]], group: null, members: [members[k]] })));
   }
   return rows;
+}
+
+/** How many characters of modules' names can be left out where they are too long: the modules around a model, as of an adapter. */
+function wrappers(groups, cut) {
+  while (groups.length > 1 && groups.some((group) => group.length - cut > WIDE)) {
+    const next = groups[0].indexOf(".", cut) + 1;
+    if (!next || !groups.every((group) => group.startsWith(groups[0].slice(0, next)) && /^\D/.test(group.slice(next)))) break;
+    cut = next;
+  }
+  return cut;
+}
+
+/** Paths of one module's parameters without the ending that all have, if some are too long: the end tells which one it is. */
+function withoutEnding(paths) {
+  while (paths.length > 1 && paths.some((path) => path.length > WIDE)) {
+    const ending = paths[0].slice(paths[0].lastIndexOf("."));
+    if (!paths.every((path) => path.includes(".") && path.endsWith(ending) && path.length > ending.length)) break;
+    paths = paths.map((path) => path.slice(0, -ending.length));
+  }
+  return paths;
 }
 
 /** How many characters of the names are the model's, which all have. */

@@ -25,6 +25,19 @@ test("of a numbered model the names keep its own", () => {
   assert.deepEqual(rowsOf({ ...run, parameters }, new Set()).map((row) => row.label), ["net.0"]);
 });
 
+test("long names of an adapter are without the modules around the model and without the ending that all have", () => {
+  const names = ["q", "v"].flatMap((x) => ["A", "B"].map((y) => `self_attn.${x}_proj.lora_${y}.default.weight`));
+  const parameters = [0, 1].flatMap((k) => names.map((name) => parameter(`model.base_model.model.model.layers.${k}.${name}`, `model.base_model.model.model.layers.${k}`, [2])));
+  const labels = rowsOf({ ...run, parameters }, opened({ ...run, parameters })).map((row) => row.label);
+  assert.deepEqual(labels.slice(0, 3), ["model.model.layers.1", "self_attn.q_proj.lora_A", "self_attn.q_proj.lora_B"]);
+  assert.equal(new Set(labels.slice(0, 5).map((label) => label.slice(-16))).size, 5, "the ends that are seen differ");
+});
+
+test("names that are short enough keep the ending that all have", () => {
+  const parameters = ["a", "b"].map((x) => parameter(`model.up.${x}.weight`, "model.up", [2]));
+  assert.deepEqual(rowsOf({ ...run, parameters }, new Set(["model.up"])).map((row) => row.label), ["up", "a.weight", "b.weight"]);
+});
+
 test("a module has the norm of all its gradients, the share of all zeros, and the sum of what is not finite", () => {
   const [block] = rowsOf(run, new Set());
   assert.deepEqual(cells(run, "norm", block), [5, 0]);
