@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from engine.arrays.element_types import is_float, largest
-from engine.trace.events import OpCalled, Value, VjpRun
+from engine.trace.events import OpCalled, Output, Value, VjpRun
 
 from ..reading import labels, text
 from ..reading.facts import Facts
@@ -127,7 +127,8 @@ class _Search:
         return frozenset[NonFinite]().union(*(self.kinds(index) for index in indices))
 
     def forward(self, event: OpCalled) -> Iterable[Finding]:
-        bad = next((out for out in event.outputs if self.kinds(out.value)), None)
+        results = event.outputs[:1] + tuple(out for out in event.outputs[1:] if self.is_read(out))
+        bad = next((out for out in results if self.kinds(out.value)), None)
         if bad is None or event.call is not None:
             return
         kinds = self.all_kinds(self.inputs(event))
@@ -172,6 +173,10 @@ class _Search:
                 is_integer |= any(not is_float(one.dtype) and one.dtype != "bool" for one in results)
                 todo += [one for one in results if is_float(one.dtype)]
         return is_integer
+
+    def is_read(self, out: Output) -> bool:
+        """Whether an op reads a result: one that none reads is for backward, as the -inf of ctc_loss's table."""
+        return (out.tensor, out.version) in self.facts.uses
 
     def ignored(self, event: OpCalled) -> str:
         """`All 8 targets are -100`, of a loss that ignores this class; "" if a target is left.

@@ -86,6 +86,12 @@ def test_an_inf_that_only_becomes_integers_is_no_finding(use: str, is_finding: b
     assert labels == (["first inf: log"] if is_finding else [])
 
 
+@pytest.mark.parametrize(("use", "labels"), [("sign.sum()", []), ("(sign + log).sum()", ["first inf: linalg_slogdet"])])
+def test_a_second_result_counts_where_an_op_reads_it(use: str, labels: list[str], tmp_path: Path) -> None:
+    tensors = "w = torch.ones(1, requires_grad=True)\nsign, log = torch.linalg.slogdet(torch.zeros(2, 2))\n"
+    assert [one.label for one in born(f"{tensors}loss = w * {use}", tmp_path)] == labels
+
+
 @pytest.mark.parametrize("how", ["targets)", "targets, reduction='sum') / 0"])
 def test_a_loss_that_ignores_all_targets_says_so(how: str, tmp_path: Path) -> None:
     source = (
