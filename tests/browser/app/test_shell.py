@@ -267,3 +267,8 @@ def test_elements_are_those_of_html(view: View, query: str) -> None:
     view.open(query)
     unknown = "[...document.querySelectorAll('*')].filter(one => one instanceof HTMLUnknownElement)"
     assert view.js(f"{unknown}.map(one => one.localName)") == []
+
+
+def test_all_of_the_gallery_is_printed(view: View) -> None:
+    view.open()
+    assert len(re.findall(rb"/Type\s*/Page\b", view.page.pdf(format="A4"))) > 4
