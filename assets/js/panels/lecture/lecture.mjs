@@ -226,7 +226,7 @@ export class Lecture {
     const one = chapters[chapter];
     if (this.kind === "1") this.reserve(one);
     fill(this.place, this.kind === "1" ? this.caption(one, stage, t) : this.notes(one, chapters[chapter + 1], stage));
-    if (this.kind === "1") this.hold(this.place.offsetHeight);
+    if (this.kind === "1") this.hold(this.height());
     this.tell();
   }
 
@@ -248,9 +248,14 @@ export class Lecture {
     const longest = level.ends.filter((t) => t > rest && t < end).reduce((best, t) => (length(t) > length(best) ? t : best), end);
     const heights = [["ahead", rest], ["running", longest], ["over", end]].map(([stage, t]) => {
       fill(this.place, this.caption(one, stage, t));
-      return this.place.offsetHeight;
+      return this.height();
     });
     this.hold(Math.max(least, ...heights));
+  }
+
+  /** The height of the caption in whole px, none less: a line of text may be a fraction of one higher. */
+  height() {
+    return Math.ceil(this.place.getBoundingClientRect().height);
   }
 
   /** @param {number} height px that the caption has from now on, at least */
