@@ -1,4 +1,4 @@
-"""A lesson file in Firefox: the same as in Chromium at every step, with its keys and its edits, and nothing fetched."""
+"""Firefox: a lesson file is as in Chromium at every step, with nothing fetched; the app is stepped and edited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viz.server.lesson.page import lesson
 from viz.server.revisions import Computed
 from viz.server.store import Catalogue, Store
 
-from ..conftest import SETTLE, View
+from ..conftest import SETTLE, App, View
 from .conftest import lesson_of
 
 pytestmark = pytest.mark.browser
@@ -36,8 +36,8 @@ MOMENTS = """async () => {
   return JSON.stringify(found);
 }"""
 """What is shown and painted after each step and between them; the positions of a picture follow the browser's fonts."""
-END = "\ue010"
-"""The key, as WebDriver names it."""
+ENTER, RIGHT, CONTROL, END = "\ue007", "\ue014", "\ue009", "\ue010"
+"""Keys, as WebDriver names them."""
 
 
 class Firefox:
@@ -84,9 +84,17 @@ class Firefox:
         code = f"() => new Promise(done => {{ {start} const next = () => {frames}; next(); }})"
         assert self.js(code) == "yes", f"did not come true: {condition}"
 
-    def press(self, key: str) -> None:
-        actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+    def press(self, *keys: str) -> None:
+        """Presses keys together."""
+        actions = [{"type": "keyDown", "value": key} for key in keys]
+        actions += [{"type": "keyUp", "value": key} for key in reversed(keys)]
         source = {"type": "key", "id": "keyboard", "actions": actions}
+        self.ask("input.performActions", context=self.context, actions=[source])
+
+    def double_click(self, x: float, y: float) -> None:
+        click = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
+        move = {"type": "pointerMove", "x": round(x), "y": round(y)}
+        source = {"type": "pointer", "id": "mouse", "actions": [move, *click, *click]}
         self.ask("input.performActions", context=self.context, actions=[source])
 
     def close(self) -> None:
@@ -165,6 +173,28 @@ def films(firefox: Firefox) -> None:
     pictures = round((phase["end"] - phase["start"]) * 0.9 * 30) + 30
     duration, *differences = json.loads(firefox.js(FILM))
     assert duration == pytest.approx(pictures / 30) and differences == [0, 0]
+
+
+def test_app_in_firefox_is_stepped_edited_and_undone(firefox: Firefox, app: App) -> None:
+    connect = pytest.importorskip("websockets.sync.client").connect
+    ready = "document.documentElement.dataset.ready && !document.documentElement.dataset.computing"
+    spot = "backstep.screenPos(backstep.scene().nodes.find(n => n.label === 'z').id, 'seed', 2)"
+    with connect(firefox.address + "/session", max_size=None) as socket:
+        firefox.open(socket, f"{app.origin}/?program=weights&step=0")
+        firefox.until(ready)
+        for step in (1, 2):
+            firefox.press(RIGHT)
+            firefox.until(f"backstep.t() === {step}")
+        base = firefox.js("() => backstep.scene().revision.id")
+        x, y = json.loads(firefox.js(f"() => {{ const {{ x, y }} = {spot}; return JSON.stringify([x, y]); }}"))
+        firefox.double_click(x, y)
+        firefox.until("document.activeElement.className === 'bs-cell-input'")
+        firefox.press("3")
+        firefox.press(ENTER)
+        firefox.until(f"backstep.scene().revision.id !== {base!r} && {ready}")
+        firefox.press(CONTROL, "z")
+        firefox.until(f"backstep.scene().revision.id === {base!r} && {ready}")
+        assert [one["params"] for one in firefox.events if one["method"] == "log.entryAdded"] == []
 
 
 def asks_before_it_answers_and_has_a_presenter(firefox: Firefox, folder: Path) -> None:
