@@ -184,3 +184,41 @@ def test_what_a_long_ledger_comes_to_stays_in_sight(view: View) -> None:
         "(([now, panel]) => now.bottom <= panel.bottom + 1 && now.top > panel.top)("
         "['#inspect .sum-line.total', '#right'].map(place => document.querySelector(place).getBoundingClientRect()))"
     )
+
+
+def test_phone_has_the_graph_above_the_words_and_everything_within_reach(view: View) -> None:
+    sized(view, 390, 844)
+    parts = "#timeline button, #timeline select, .bs-tools button, .bs-lane, #code, #story"
+    outside = f"""[...document.querySelectorAll('{parts}')]
+        .filter(one => one.checkVisibility()).filter(one => {{
+            const box = one.getBoundingClientRect();
+            return box.left < 0 || box.right > innerWidth || box.width < 24;
+        }}).map(one => one.id || one.className)"""
+    for program in ("second_backward", "mini_batches"):  # a lane, and a chart
+        view.open(f"?program={program}&step=2")
+        if view.js("document.documentElement.dataset.view") == "run":
+            view.page.locator("#view-graph").click()
+        view.until(f"document.querySelector('.bs-lane').clientWidth > 300 && {outside}.length === 0")
+        assert view.js("document.getElementById('stage').clientWidth") == 390
+        view.page.locator("#act-panel").focus()
+        view.until("document.getElementById('act-panel').getBoundingClientRect().right <= innerWidth")
+        view.page.keyboard.press("Enter")
+        view.until("document.documentElement.dataset.right === 'open'")
+    view.page.locator("#act-panel").click()
+    view.page.locator("#act-left").click()
+    view.until("document.getElementById('stage').clientHeight > 500")
+
+
+def test_low_window_has_all_of_a_menu_and_a_lecture_with_its_graph(view: View) -> None:
+    sized(view, 640, 400)  # 1280 x 800 at 200 %
+    view.open("?program=weights")
+    view.page.locator("#act-export").click()
+    last = view.page.get_by_role("menuitem").last
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    assert box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 400
+    view.page.keyboard.press("Escape")
+    view.open("?program=weights&present=1")
+    view.until("document.getElementById('stage').clientHeight > 100 && backstep.view().height > 100")
+    spot = view.js(f"backstep.screenPos({view.node('x')!r})")
+    assert 0 < spot["y"] < view.js("document.getElementById('middle').getBoundingClientRect().bottom")
