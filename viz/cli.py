@@ -24,7 +24,7 @@ from viz.tasks.collection import unhurried
 
 if TYPE_CHECKING:
     from engine.trace.events import Trace
-    from viz.record.compare_command import Script
+    from viz.record.runner import Script
     from viz.server.store import Catalogue, Program, Store
 
 SUFFIX = ".backstep"
@@ -411,9 +411,14 @@ def _record(options: argparse.Namespace) -> int:
     from viz.record.record_command import record
 
     output, args = _output(options.output, options.args)
-    return record(
-        options.script, args, options.as_torch, module=options.module or "", output=output, limits=_limits_of(options)
-    )
+    return record(_script_with(options, args), options.as_torch, output)
+
+
+def _script_with(options: argparse.Namespace, args: Sequence[str]) -> Script:
+    """The script that the options name, with its own arguments."""
+    from viz.record.runner import Script
+
+    return Script(options.script, tuple(args), options.module or "", _limits_of(options))
 
 
 def _output(before: Path | None, args: list[str]) -> tuple[Path | None, list[str]]:
@@ -591,10 +596,9 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
             again = _script_of if options.rerun else None
             return catalogue, catalogue.add_together(programs.from_files(options.files, most, again))
         if options.command == "run":
-            from viz.record.compare_command import Script
             from viz.server.scripts import add  # the child process and the watcher
 
-            script = Script(options.script, tuple(options.args), options.module or "", _limits_of(options))
+            script = _script_with(options, options.args)
             return catalogue, add(catalogue, script, options.as_torch, options.watch, most, options.rerun)
     except (TraceFileError, OSError) as error:  # what is no trace is refused here, not in the browser
         raise Problem("bad-trace", "This file cannot be opened", str(error)) from error

@@ -19,8 +19,7 @@ from tests.browser.conftest import App
 from tests.viz.helpers.pictures import scene
 from viz.cli import main, parser
 from viz.gallery import find
-from viz.record.compare_command import Script
-from viz.record.runner import Recording, run_script
+from viz.record.runner import Recording, Script, run_script
 from viz.run.prefix import MOST
 from viz.server.revisions import Computed
 from viz.server.scripts import program_of
@@ -161,7 +160,7 @@ def recorded(name: str, folder: Path) -> Recording:
     """The recording of a script of the pages."""
     path = folder / name
     path.write_text(pages.script_named(name).text, "utf-8")
-    return run_script(path, [], trace_path=folder / f"{name}.backstep")
+    return run_script(Script(path), folder / f"{name}.backstep")
 
 
 def scene_of(name: str, folder: Path) -> Any:

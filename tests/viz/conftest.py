@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.trace.events import Trace
+from viz.record import runner
 from viz.record.runner import Recording, run_script
 
 from .helpers.scripts import Script
@@ -20,7 +21,7 @@ def script(tmp_path: Path) -> Script:
     def run(text: str | bytes, *args: str, name: str = "script.py", **options: Any) -> tuple[Recording, Trace]:
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        recording = run_script(path, args, trace_path=tmp_path / "trace.backstep", **options)
+        recording = run_script(runner.Script(path, args), tmp_path / "trace.backstep", **options)
         return recording, Trace.open(str(recording.trace_path))
 
     return run

@@ -219,8 +219,8 @@ def test_products_leave_a_core_to_the_recording(given: dict[str, str], wanted: s
     )
     own = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
     code = (
-        "from viz import cli; cli.main(['open', 'none']); from viz.record import runner; "
-        f"runner.run_script({str(tmp_path / 's.py')!r})"
+        "from viz import cli; cli.main(['open', 'none']); from pathlib import Path; from viz.record import runner; "
+        f"runner.run_script(runner.Script(Path({str(tmp_path / 's.py')!r})))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, env=own | given, capture_output=True, text=True)
     most = max(1, (os.cpu_count() or 1) - 1)

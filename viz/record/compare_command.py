@@ -14,8 +14,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, open_trace
 from viz import gallery
 from viz.reading.comparison import Comparison, compared
-from viz.record.limits import NONE, Limits
-from viz.record.runner import Recording, ScriptError, run_script
+from viz.record.runner import Recording, Script, ScriptError, run_script
 
 ENGINE = "Backstep's engine"
 NEEDED = "PyTorch is not installed in this environment, so there is nothing to compare with: `pip install torch`."
@@ -24,17 +23,6 @@ LEGACY = "This program shows the behaviour of PyTorch 0.3, which today's PyTorch
 
 class CannotCompare(ValueError):
     """Raised if a program cannot be run on both; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """The source of a recording: a file, its arguments, the name by which `python -m` would run it, and how much of a
-    long run is kept."""
-
-    path: Path
-    args: tuple[str, ...] = ()
-    module: str = ""
-    limits: Limits = NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +48,8 @@ def on_both(script: Path, args: Sequence[str], folder: Path) -> Compared:
     names = ENGINE, f"PyTorch {importlib.metadata.version('torch')}"
     recordings = tuple(
         run_script(
-            script, args, as_torch=not on_torch, on_torch=on_torch,
-            trace_path=folder / f"{script.stem}-{'torch' if on_torch else 'engine'}{SUFFIX}",
+            Script(script, tuple(args)), folder / f"{script.stem}-{'torch' if on_torch else 'engine'}{SUFFIX}",
+            as_torch=not on_torch, on_torch=on_torch,
         )
         for on_torch in (False, True)
     )  # fmt: skip

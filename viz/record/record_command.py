@@ -9,22 +9,19 @@ from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
-from viz.record.limits import NONE, Limits, in_words
+from viz.record.limits import Limits, in_words
 from viz.record.ranks import of_rank, of_ranks, rank
-from viz.record.runner import Recording, ScriptError, run_script
+from viz.record.runner import Recording, Script, ScriptError, Streams, run_script
 
 
-def record(
-    script: Path, args: Sequence[str], as_torch: bool, *, module: str = "", output: Path | None = None,
-    limits: Limits = NONE,
-) -> int:  # fmt: skip
+def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
     """Runs a script and writes its trace to `output`, by default its name with `.backstep` in the working folder.  The
     name has the number of this process if torchrun has started several.
 
     Our messages go to standard error.  The status is the script's, 128 plus the number of the signal that ended it, or
     2 if nothing was run.
     """
-    name = module.removesuffix(".__main__") or script.stem
+    name = script.module.removesuffix(".__main__") or script.path.stem
     target = of_rank(Path(f"{name}{SUFFIX}") if output is None else output, rank())
     wrong = unfit(target, " after -o")
     if wrong:
@@ -32,9 +29,7 @@ def record(
         return 2
     before = time.time() - 1
     try:
-        recording = run_script(
-            script, args, as_torch, module=module, trace_path=target.absolute(), limits=limits, tells=True
-        )
+        recording = run_script(script, target.absolute(), as_torch=as_torch, streams=Streams(tells=True))
     except ScriptError as error:
         _say(str(error))
         return 2
@@ -45,7 +40,7 @@ def record(
             return status(recording)
     _say(recording.unprinted)
     _say(summary(target, recording))
-    _say(not_reached(limits, recording.iterations))
+    _say(not_reached(script.limits, recording.iterations))
     return status(recording)
 
 

@@ -44,6 +44,32 @@ class ScriptError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Script:
+    """The source of a recording: a file, its arguments, the name by which `python -m` would run it, and how much of a
+    long run is kept."""
+
+    path: Path
+    args: tuple[str, ...] = ()
+    module: str = ""
+    limits: Limits = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """The part of our standard streams that a script has: it reads our input, it prints to our output, and the recorder
+    `tells` now and then, on a terminal, how far the script is."""
+
+    reads: bool = True
+    prints: bool = True
+    tells: bool = False
+
+
+SHARED = Streams()
+WITHOUT_INPUT = Streams(reads=False)
+SILENT = Streams(reads=False, prints=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Recording:
     """A script that ran.
 
@@ -120,36 +146,35 @@ def find_module(name: str) -> tuple[str, Path]:
 
 
 def run_script(
-    path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False, *, module: str = "",
-    trace_path: str | os.PathLike[str] | None = None, quiet: bool = False, limits: Limits = NONE,
-    tells: bool = False, on_torch: bool = False, mute: bool = False, changes: Path | None = None,
+    script: Script, trace_path: str | os.PathLike[str] | None = None, *, as_torch: bool = False, on_torch: bool = False,
+    streams: Streams = SHARED, changes: Path | None = None,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
 ) -> Recording:  # fmt: skip
-    """Run a script as Python would, as the module of this name if one is given, and record it.
+    """Run a script as Python would, as a module if it has the name of one, and record it.
 
-    The trace goes to `trace_path`, by default a new file in a temporary folder; `limits` say how much of a long run.
-    With `on_torch` its imports of the engine are imports of PyTorch.  `quiet` keeps the script from our standard input,
-    `mute` from our output; `tells` lets it say now and then, on a terminal, how far it is.  `changes` is a file of
-    changes to make in it (viz.record.torch.changes); with them it leads a process group.  `on_start` gets the process,
-    `on_slow` the sentence that it is still running, if it does not end: by default that is printed, with the key that
-    stops it.  Raises ScriptError if there is no script, or if its recording cannot be written.
+    The trace goes to `trace_path`, by default a new file in a temporary folder.  With `as_torch` its imports of PyTorch
+    are imports of the engine, with `on_torch` the reverse.  `changes` is a file of changes to make in it
+    (viz.record.torch.changes); with them it leads a process group.  `on_start` gets the process, `on_slow` the sentence
+    that it is still running, if it does not end: by default that is printed, with the key that stops it.  Raises
+    ScriptError if there is no script, or if its recording cannot be written.
     """
-    script = check_script(path)
-    target = Path(trace_path) if trace_path is not None else new_folder() / f"{script.stem}{SUFFIX}"
+    path = check_script(script.path)
+    target = Path(trace_path) if trace_path is not None else new_folder() / f"{path.stem}{SUFFIX}"
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         report, ended = Path(folder) / "report.json", Path(folder) / "ended"
-        _reserve(report, script)
+        _reserve(report, path)
         flags = json.dumps({
-            "as_torch": as_torch, "limits": asdict(limits), "tells": tells, "on_torch": on_torch,
+            "as_torch": as_torch, "limits": asdict(script.limits), "tells": streams.tells, "on_torch": on_torch,
             "changes": os.fspath(changes or ""),
         })  # fmt: skip
         runs_it = str(Path(__file__).with_name("child.py"))
         command = [sys.executable, runs_it, str(report), str(ended), str(target), flags]
         life = _Lifeline()
         process = subprocess.Popen(
-            [*command, life.argument, module, os.fspath(path), *args], stdin=subprocess.DEVNULL if quiet else None,
-            pass_fds=life.passed, stdout=subprocess.DEVNULL if mute else None,
-            stderr=subprocess.DEVNULL if mute else None, start_new_session=changes is not None,
+            [*command, life.argument, script.module, os.fspath(path), *script.args],
+            stdin=None if streams.reads else subprocess.DEVNULL, stdout=None if streams.prints else subprocess.DEVNULL,
+            stderr=None if streams.prints else subprocess.DEVNULL, pass_fds=life.passed,
+            start_new_session=changes is not None,
         )  # fmt: skip
         if on_start is not None:
             on_start(process)
@@ -157,7 +182,7 @@ def run_script(
 
         def tell() -> None:
             if not ended.exists():  # else only its recording is being written
-                say(f"{script.name} is still running.")
+                say(f"{path.name} is still running.")
 
         slow = threading.Timer(LONG, tell)
         slow.daemon = True
@@ -172,8 +197,8 @@ def run_script(
             life.close()
         said = _reported(report)
     if "refused" in said:
-        raise ScriptError(f"{script.name} was not run: Backstep {said['refused']}")
-    return _recording(script, target, returncode, said, as_torch)
+        raise ScriptError(f"{path.name} was not run: Backstep {said['refused']}")
+    return _recording(path, target, returncode, said, as_torch)
 
 
 class _Lifeline:
@@ -332,11 +357,9 @@ class Watch:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], args: Sequence[str] = (), as_torch: bool = False,
-        on_change: Callable[[Watch], None] | None = None, *, module: str = "", limits: Limits = NONE,
-    ) -> None:  # fmt: skip
-        self.path, self.args, self.as_torch, self.on_change = Path(path), tuple(args), as_torch, on_change
-        self.module, self.limits = module, limits
+        self, script: Script, as_torch: bool = False, on_change: Callable[[Watch], None] | None = None
+    ) -> None:
+        self.script, self.path, self.as_torch, self.on_change = script, script.path, as_torch, on_change
         self.generation = 0
         self.recording: Recording | None = None
         self.error = ""
@@ -355,7 +378,7 @@ class Watch:
     def start(self) -> Self:
         """Record once, here and now, then watch.  Raises ScriptError if there is no script."""
         self._look([check_script(self.path).resolve()])
-        self._record(quiet=False)
+        self._record(is_again=False)
         self._thread.start()
         return self
 
@@ -401,7 +424,7 @@ class Watch:
             self.error = problem
             self._tell()
             return
-        runner = threading.Thread(target=self._record, kwargs={"quiet": True}, name="backstep-record", daemon=True)
+        runner = threading.Thread(target=self._record, kwargs={"is_again": True}, name="backstep-record", daemon=True)
         runner.start()
         while runner.is_alive():
             runner.join(POLL)
@@ -413,13 +436,13 @@ class Watch:
     def _changed(self) -> bool:
         return any(_signature(file) != state for file, state in list(self._seen.items()))
 
-    def _record(self, quiet: bool) -> None:
+    def _record(self, is_again: bool) -> None:
         number = self.generation + 1
         target = self._folder / f"{self.path.stem}-{number}{SUFFIX}"
         try:
             recording = run_script(
-                self.path, self.args, self.as_torch, module=self.module, trace_path=target, quiet=quiet,
-                limits=self.limits, on_start=self._started, on_slow=self._slow if quiet else None,
+                self.script, target, as_torch=self.as_torch, streams=WITHOUT_INPUT if is_again else SHARED,
+                on_start=self._started, on_slow=self._slow if is_again else None,
             )  # fmt: skip
         except (ScriptError, OSError) as error:
             self.error = str(error)

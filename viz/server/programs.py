@@ -19,8 +19,9 @@ from engine.trace.file.consistency import open_checked
 from viz import gallery
 from viz.gallery import comments
 from viz.reading.text import join, one_line
-from viz.record.compare_command import Script, has_torch
+from viz.record.compare_command import has_torch
 from viz.record.missing_recording import ended
+from viz.record.runner import Script
 from viz.run.prefix import CHECKED, MOST
 from viz.server.store import ENGINE, HEAVY, Program
 from viz.server.workers import TraceFile

@@ -10,9 +10,9 @@ from pathlib import Path
 from engine.trace.events import Trace
 from engine.trace.file.tracefile import open_trace, tally
 from viz.reading.library import library
-from viz.record.compare_command import Script, has_torch
+from viz.record.compare_command import has_torch
 from viz.record.ranks import of_ranks
-from viz.record.runner import Recording, ScriptError, Watch, run_script, text_of
+from viz.record.runner import Recording, Script, ScriptError, Watch, run_script, text_of
 from viz.run.prefix import MOST
 from viz.server.programs import about_script, from_file, slug, with_lesson
 from viz.server.store import Catalogue, Problem, Program
@@ -31,7 +31,7 @@ def add(
     try:
         if watch:
             return _watched(catalogue, source, as_torch, most, rerun)
-        recording = run_script(source.path, source.args, as_torch, module=source.module, limits=source.limits)
+        recording = run_script(source, as_torch=as_torch)
     except ScriptError as error:
         raise Problem("no-script", "Nothing to run", str(error)) from error
     atexit.register(shutil.rmtree, recording.trace_path.parent, ignore_errors=True)
@@ -56,7 +56,7 @@ def _watched(catalogue: Catalogue, source: Script, as_torch: bool, most: int, re
             say(watch.error)
             catalogue.annotate(name, watch.error)
 
-    watching = Watch(source.path, source.args, as_torch, changed, module=source.module, limits=source.limits)
+    watching = Watch(source, as_torch, changed)
     atexit.register(watching.stop)
     watching.start()
     return catalogue.find(name)

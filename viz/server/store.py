@@ -32,7 +32,7 @@ from .workers import Ended, TraceFile, Workers
 if TYPE_CHECKING:
     from engine.trace.events import Trace
 
-    from ..record.compare_command import Script
+    from ..record.runner import Script
 
 log = logging.getLogger("backstep")
 

@@ -9,7 +9,7 @@ import pytest
 
 from docs.make import pages
 from tests.browser.conftest import View
-from viz.record.runner import run_script
+from viz.record.runner import SILENT, Script, run_script
 
 SAID = "document.getElementById('live').textContent"
 TUTORIAL = (pages.HERE / "tutorial.md").read_text("utf-8")
@@ -21,7 +21,7 @@ def opened(shown: Callable[[Path], View], tmp_path: Path) -> Callable[[str], Vie
 
     def go(name: str) -> View:
         (tmp_path / name).write_text(pages.script_named(name).text, "utf-8")
-        return shown(run_script(tmp_path / name, mute=True).trace_path)
+        return shown(run_script(Script(tmp_path / name), streams=SILENT).trace_path)
 
     return go
 

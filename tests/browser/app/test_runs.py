@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.conftest import App, View, dropped
 from tests.viz.helpers.shared import shared
-from viz.record.runner import run_script
+from viz.record.runner import SILENT, Script, run_script
 
 TRAIN = """import engine as torch
 from engine import nn
@@ -32,7 +32,7 @@ def program(own: App, tmp_path_factory: pytest.TempPathFactory) -> str:
     def record() -> bytes:
         script = tmp_path_factory.mktemp("run") / "run.py"
         script.write_text(TRAIN, "utf-8")
-        return run_script(script, mute=True).trace_path.read_bytes()
+        return run_script(Script(script), streams=SILENT).trace_path.read_bytes()
 
     return dropped(own, "run.backstep", shared("trace", "of nine iterations", record))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.browser.app.test_room import CUT
 from tests.browser.conftest import App, View
-from viz.record.runner import run_script
+from viz.record.runner import SILENT, Script, run_script
 
 LONG = "a_rather_long_name_of_my_own_training_script.py"
 DOUBLED = """import engine as torch
@@ -37,7 +37,7 @@ def test_how_a_script_ended_is_told_on_its_page(shown: Callable[[Path], View], t
 
     def opened(source: str) -> View:
         script.write_text(source, "utf-8")
-        return shown(run_script(script, mute=True).trace_path)
+        return shown(run_script(Script(script), streams=SILENT).trace_path)
 
     view = opened(DOUBLED + "y.backward()\n")
     assert "lesson.py" in view.page.locator("#code").inner_text()

@@ -21,7 +21,7 @@ from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Tr
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 from viz.record.late_import import Import
-from viz.record.runner import run_script
+from viz.record.runner import Script, run_script
 from viz.record.torch.import_hook import watching
 
 pytestmark = pytest.mark.parity
@@ -260,7 +260,7 @@ def test_script_is_recorded_without_a_flag_and_its_prints_stand_after_the_ops_be
         "    loss.backward()\n    print(loss.item())\n"
         "other = engine.ones(1, requires_grad=True)\n(other * 3).sum().backward()\nw.view(2)\n"
     )
-    recording = run_script(script, trace_path=tmp_path / "train.backstep")
+    recording = run_script(Script(script), tmp_path / "train.backstep")
     assert (recording.returncode, recording.iterations) == (1, 2)
     out, err = capfd.readouterr()
     assert out == "a 6.0\na 6.0\n" and [line for line in err.splitlines() if line.startswith("  File")] == [
@@ -277,7 +277,7 @@ def test_script_is_recorded_without_a_flag_and_its_prints_stand_after_the_ops_be
 def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "torch.py").write_text('__version__ = "2.3.1+cu121"\n')
     (tmp_path / "train.py").write_text("import torch\nprint(torch.__version__)\n")
-    assert run_script(tmp_path / "train.py", trace_path=tmp_path / "train.backstep").returncode == 0
+    assert run_script(Script(tmp_path / "train.py"), tmp_path / "train.backstep").returncode == 0
     out, err = capfd.readouterr()
     assert out == "2.3.1+cu121\n"
     assert "backstep: PyTorch 2.3.1+cu121 is too old to be recorded: 2.4 or newer is needed." in err

@@ -11,6 +11,7 @@ import backstep
 from engine.trace.events import ErrorRaised, GradSet, LeafCreated, OpCalled, Refreshed
 from engine.trace.file.consistency import open_checked
 from viz.record.record_command import record
+from viz.record.runner import Script
 from viz.server.programs import from_file
 from viz.server.store import Catalogue
 
@@ -90,7 +91,7 @@ def test_spawned_processes_have_traces_that_are_opened_together(
 ) -> None:
     path, target = tmp_path / "spawns.py", tmp_path / "spawns.backstep"
     path.write_text(SPAWNS)
-    assert record(path, (), False, output=target) == 0
+    assert record(Script(path), False, target) == 0
     files = [tmp_path / f"spawns.rank{rank}.backstep" for rank in range(2)]
     out, err = capfd.readouterr()
     assert out == "failed\n" and f"backstep open {files[0]} {files[1]}`" in err

@@ -18,7 +18,7 @@ import backstep
 from engine.replay.program import commands
 from engine.trace.events import Accumulated, BackwardStarted, LeafCreated, Trace
 from viz.cli import main
-from viz.record.compare_command import Script
+from viz.record.runner import Script
 from viz.run.run import Run
 from viz.server import scripts
 from viz.server.app import build

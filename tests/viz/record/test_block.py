@@ -15,7 +15,7 @@ from engine.trace.events import BackwardStarted, ErrorRaised, OpCalled, Trace
 from engine.trace.file.iterations import Selection
 from engine.trace.file.streaming import Stream
 from viz.record.block import selection
-from viz.record.runner import run_script
+from viz.record.runner import WITHOUT_INPUT, Script, run_script
 
 
 def train(iterations: int) -> engine.Tensor:
@@ -164,7 +164,7 @@ def test_script_that_is_run_can_import_it(tmp_path: Path) -> None:
         "    torch.ones(2, requires_grad=True).sum().backward()\n"
         "backstep.show(trace)\n"
     )
-    recording = run_script(script, [], trace_path=tmp_path / "lesson.backstep", quiet=True)
+    recording = run_script(Script(script), tmp_path / "lesson.backstep", streams=WITHOUT_INPUT)
     assert (recording.returncode, recording.explanation) == (0, "")
     assert len(backstep.open(tmp_path / "part.backstep").events) == 6
 

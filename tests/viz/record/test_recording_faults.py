@@ -29,7 +29,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from engine.trace.variable_names import Binder, Naming
 from viz.reading.library import about
-from viz.record import missing_recording
+from viz.record import missing_recording, runner
 from viz.record.runner import ScriptError, run_script
 from viz.server.programs import from_file
 from viz.server.revisions import Computed
@@ -187,7 +187,7 @@ def test_script_whose_recording_finds_no_room_runs_to_its_end(tmp_path: Path, sc
 def test_recording_whose_file_was_taken_away_is_said_to_be_lost(script: Script, tmp_path: Path) -> None:
     gone = f"import os\nos.remove({str(tmp_path / 'trace.backstep')!r})\n"
     (tmp_path / "s.py").write_text(SMALL + gone)
-    recording = run_script(tmp_path / "s.py", trace_path=tmp_path / "trace.backstep")
+    recording = run_script(runner.Script(tmp_path / "s.py"), tmp_path / "trace.backstep")
     assert recording.explanation == "The recording is lost: its file was deleted while the script ran."
     assert missing_recording.cut("gone", 0) in recording.explanation and recording.returncode == 0
 
@@ -195,7 +195,7 @@ def test_recording_whose_file_was_taken_away_is_said_to_be_lost(script: Script, 
 def test_script_whose_recording_cannot_begin_is_not_run(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "s.py").write_text("print('ran')\n")
     with pytest.raises(ScriptError) as refused:
-        run_script(tmp_path / "s.py", trace_path=tmp_path / "nowhere" / "t.backstep", on_slow=lambda _: None)
+        run_script(runner.Script(tmp_path / "s.py"), tmp_path / "nowhere" / "t.backstep", on_slow=lambda _: None)
     assert str(refused.value).startswith("s.py was not run: Backstep cannot write a trace to '")
     assert "its folder is not there. Give a path" in str(refused.value) and capfd.readouterr() == ("", "")
 
@@ -206,7 +206,7 @@ def test_script_is_not_run_where_the_temporary_folder_has_no_room(tmp_path: Path
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
         with pytest.raises(ScriptError, match=r"s.py was not run: .* temporary folder .*: File too large. Free some"):
-            run_script(tmp_path / "s.py", trace_path=tmp_path / "t.backstep")
+            run_script(runner.Script(tmp_path / "s.py"), tmp_path / "t.backstep")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert capfd.readouterr() == ("", "")

@@ -14,7 +14,7 @@ import pytest
 
 from engine.trace.events import Accumulated, ErrorRaised, OpCalled, Trace
 from viz.record import runner
-from viz.record.runner import ScriptError, run_script
+from viz.record.runner import WITHOUT_INPUT, ScriptError, run_script
 from viz.scene.scene import scene
 
 from ..helpers.scripts import ROOT, SMALL, Capture, Script, array, kinds, raised
@@ -87,7 +87,7 @@ def test_relative_path_is_passed_on_as_given(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "größe mit leer.py").write_text("import sys\nprint(sys.argv[0], __file__)\n")
     monkeypatch.chdir(tmp_path)
-    assert run_script("in/größe mit leer.py").returncode == 0
+    assert run_script(runner.Script(Path("in/größe mit leer.py"))).returncode == 0
     assert capfd.readouterr().out.strip() == f"in/größe mit leer.py {tmp_path / 'in' / 'größe mit leer.py'}"
 
 
@@ -113,7 +113,7 @@ def test_status_and_output_are_those_of_python(
 
 def test_input_reaches_the_script(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_text("print(input() + '!')")
-    program = "import sys; from viz.record.runner import run_script; run_script(sys.argv[1])"
+    program = "import sys, pathlib; from viz.record.runner import *; run_script(Script(pathlib.Path(sys.argv[1])))"
     command = [sys.executable, "-c", program, str(tmp_path / "s.py")]
     found = subprocess.run(command, input="hello\n", capture_output=True, text=True, check=True, cwd=ROOT)
     assert found.stdout == "hello!\n"
@@ -167,7 +167,7 @@ ASKS = "import engine as torch\nx = torch.ones(3)\nn = float(input())\n"
 
 
 def test_script_that_asks_for_input_where_there_is_none_is_told_what_ran_and_what_to_do(script: Script) -> None:
-    recording, trace = script(ASKS, quiet=True)
+    recording, trace = script(ASKS, streams=WITHOUT_INPUT)
     said = "script.py had made 1 tensor when it stopped with EOFError, and computed nothing from it yet."
     assert recording.explanation.startswith(said)
     error = scene(trace)["error"]
@@ -269,12 +269,12 @@ def test_script_that_is_no_python_is_explained(script: Script, text: str | bytes
 def test_paths_that_cannot_be_run_are_explained(tmp_path: Path) -> None:
     (tmp_path / "there.py").touch()
     with pytest.raises(ScriptError, match=r"no script .*That folder contains there\.py"):
-        run_script(tmp_path / "their.py")
+        run_script(runner.Script(tmp_path / "their.py"))
     with pytest.raises(ScriptError, match=r"is a folder\. Give the path"):
-        run_script(tmp_path)
+        run_script(runner.Script(tmp_path))
     (tmp_path / "__main__.py").touch()
     with pytest.raises(ScriptError, match=r"is a folder\. Give the script in it, such as .*__main__\.py"):
-        run_script(tmp_path)
+        run_script(runner.Script(tmp_path))
 
 
 # -- ctrl-c ------------------------------------------------------------------------------------------------------------
@@ -282,8 +282,9 @@ def test_paths_that_cannot_be_run_are_explained(tmp_path: Path) -> None:
 
 DRIVER = """
 import sys
-from viz.record.runner import run_script
-recording = run_script(sys.argv[1], trace_path=sys.argv[2])
+from pathlib import Path
+from viz.record.runner import Script, run_script
+recording = run_script(Script(Path(sys.argv[1])), sys.argv[2])
 print("returned", recording.returncode, recording.error, flush=True)
 """
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.trace.events import LeafCreated, Trace
 from viz.record import runner
-from viz.record.runner import Watch
+from viz.record.runner import Script, Watch
 
 from ..helpers.scripts import SMALL, array, wait_for
 
@@ -55,7 +55,7 @@ def replace(path: Path, text: str) -> None:
 def test_watch_records_again_on_save_and_keeps_the_last_good_one(tmp_path: Path) -> None:
     path, heard = tmp_path / "s.py", Listener()
     path.write_text(SMALL)
-    with Watch(path, on_change=heard) as watch:
+    with Watch(Script(path), on_change=heard) as watch:
         assert (watch.generation, watch.error, leaf(watch)) == (1, "", [1, 2])
         replace(path, SMALL.replace("[1., 2.]", "[3., 4.]"))
         assert heard.wait(2) == (2, "") and leaf(watch) == [3, 4]
@@ -77,7 +77,7 @@ def test_watch_looks_at_imported_modules_too(tmp_path: Path) -> None:
     (tmp_path / "values.py").write_text("start = [1., 2.]\n")
     path, heard = tmp_path / "s.py", Listener()
     path.write_text("from values import start\n" + SMALL.replace("[1., 2.]", "start"))
-    with Watch(path, on_change=heard) as watch:
+    with Watch(Script(path), on_change=heard) as watch:
         replace(tmp_path / "values.py", "start = [5., 6., 7.]\n")
         assert heard.wait(2) == (2, "") and leaf(watch) == [5, 6, 7]
 
@@ -85,7 +85,7 @@ def test_watch_looks_at_imported_modules_too(tmp_path: Path) -> None:
 def test_watch_ends_a_script_that_was_saved_again_while_it_runs(tmp_path: Path) -> None:
     path, heard, mark = tmp_path / "s.py", Listener(), tmp_path / "running"
     path.write_text(SMALL)
-    with Watch(path, on_change=heard) as watch:
+    with Watch(Script(path), on_change=heard) as watch:
         replace(path, SMALL + f"open({str(mark)!r}, 'w')\nwhile True:\n    pass\n")
         wait_for(mark.exists)
         replace(path, SMALL.replace("[1., 2.]", "[8.]"))
@@ -103,7 +103,7 @@ def test_listener_that_fails_does_not_end_the_watch(tmp_path: Path) -> None:
         heard(watch)
         raise KeyError("listener")
 
-    with Watch(path, on_change=fail):
+    with Watch(Script(path), on_change=fail):
         replace(path, SMALL + "\n")
         assert heard.wait(2) == (2, "")
         replace(path, SMALL + "\n\n")
@@ -115,7 +115,7 @@ def test_watch_says_that_a_script_does_not_end_until_it_is_saved_again(
 ) -> None:
     path, heard = tmp_path / "s.py", Listener()
     path.write_text(SMALL)
-    with Watch(path, on_change=heard) as watch:
+    with Watch(Script(path), on_change=heard) as watch:
         monkeypatch.setattr(runner, "LONG", 0.0)
         replace(path, "import threading\nthreading.Event().wait()\n")
         assert heard.wait(2) == (1, "s.py is still running. Save it again to stop it.") and leaf(watch) == [1, 2]
@@ -130,7 +130,7 @@ def test_watch_says_no_longer_that_a_script_runs_once_a_save_has_ended_it(
     path, heard, go = tmp_path / "s.py", Listener(), tmp_path / "go"
     os.mkfifo(go)
     path.write_text(SMALL)
-    with Watch(path, on_change=heard) as watch:
+    with Watch(Script(path), on_change=heard) as watch:
         monkeypatch.setattr(runner, "LONG", 0.0)
         replace(path, "import threading\nthreading.Event().wait()\n")
         assert "still running" in heard.wait(2)[1]

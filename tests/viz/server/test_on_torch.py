@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 import engine
 from engine.trace.events import Trace
-from viz.record.compare_command import Script
+from viz.record.runner import SILENT, Script
 from viz.server.app import build
 from viz.server.front.local import Local
 from viz.server.front.uploads import Dropped
@@ -40,9 +40,9 @@ def torch_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_torch, "has_torch", lambda: True)
     monkeypatch.setattr(importlib.metadata, "version", lambda _: "2.13.0")
 
-    def run(path: Path, args: Any, *, trace_path: Path, **options: Any) -> None:
-        assert options["on_torch"] and options["mute"] and not options["module"]
-        recorded(float(args[0])).save(str(trace_path))
+    def run(script: Script, trace_path: Path, **options: Any) -> None:
+        assert options["on_torch"] and options["streams"] == SILENT and not script.module
+        recorded(float(script.args[0])).save(str(trace_path))
 
     monkeypatch.setattr(on_torch, "run_script", run)
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
-from viz.record.compare_command import Script
+from viz.record.runner import Script
 from viz.run.prefix import MOST
 from viz.server import programs
 from viz.server.components.frame import frame

@@ -10,7 +10,7 @@ from engine.trace.events import Trace
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, open_trace
 from viz.gallery import comments
-from viz.record.runner import run_script
+from viz.record.runner import WITHOUT_INPUT, Script, run_script
 from viz.server import programs
 from viz.server.store import Program
 
@@ -71,7 +71,11 @@ def record_course(folder: Path, recordings: Path) -> None:
     """Runs the scripts with chapters of a folder, once each, and writes their traces into another one."""
     for path in _paths(folder):
         if path.suffix == ".py" and _chapters(path) is not None:
-            run_script(path, quiet=True, trace_path=recordings / f"{path.stem}{SUFFIX}", on_slow=_print_slow)
+            _run(path, recordings / f"{path.stem}{SUFFIX}")
+
+
+def _run(path: Path, trace_path: Path | None = None) -> Path:
+    return run_script(Script(path), trace_path, streams=WITHOUT_INPUT, on_slow=_print_slow).trace_path
 
 
 def _print_slow(still_running: str) -> None:
@@ -108,7 +112,7 @@ def _lesson(path: Path, course: str, recordings: Path | None) -> Program | None:
 
     def record() -> Trace:
         ready = recordings and recordings / f"{path.stem}{SUFFIX}"
-        return open_trace(str(ready or run_script(path, quiet=True, on_slow=_print_slow).trace_path))
+        return open_trace(str(ready or _run(path)))
 
     program = Program(programs.slug(path.stem), programs.about_script(path.name), record)
     return _in_course(programs.as_lesson(program, lesson), course)

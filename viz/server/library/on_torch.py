@@ -10,7 +10,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import open_trace
 from viz.reading.comparison import compared
 from viz.record.compare_command import ENGINE, NEEDED, has_torch
-from viz.record.runner import ScriptError, own_folder, run_script
+from viz.record.runner import SILENT, ScriptError, own_folder, run_script
 from viz.run.run import Run
 from viz.server.library.pair import Pair, steps_of
 from viz.server.store import Json, Problem, Program, Store
@@ -34,10 +34,7 @@ def on_torch(store: Store, name: str, pairs: dict[str, Pair]) -> Json:
     with _one:
         target = own_folder() / f"{program.script.path.stem}-pytorch.backstep"
         try:
-            run_script(
-                program.script.path, program.script.args, module=program.script.module, trace_path=target,
-                limits=program.script.limits, quiet=True, mute=True, on_torch=True, on_slow=_nothing,
-            )  # fmt: skip
+            run_script(program.script, target, on_torch=True, streams=SILENT, on_slow=_nothing)
             trace = open_trace(target)
         except (OSError, ScriptError, TraceFileError) as error:
             raise _impossible(str(error)) from error

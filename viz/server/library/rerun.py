@@ -14,16 +14,26 @@ import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from engine.trace.events import Trace
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import open_trace
 from viz.reading.library import library
-from viz.record.compare_command import Script
 from viz.record.limits import Limits
 from viz.record.place import place_of
-from viz.record.runner import GRACE, Recording, ScriptError, check_script, find_module, own_folder, run_script
+from viz.record.runner import (
+    GRACE,
+    SILENT,
+    Recording,
+    Script,
+    ScriptError,
+    check_script,
+    find_module,
+    own_folder,
+    run_script,
+)
 from viz.record.torch.changes import write
 from viz.run.run import Run
 from viz.server.library.run_changes import Cannot, by_call, by_number, call_arguments, difference_elsewhere, leaf_values
@@ -185,8 +195,8 @@ class Reruns:
         name = script.path.name
         try:
             recording = run_script(
-                script.path, script.args, module=script.module, trace_path=target, limits=limits, quiet=True, mute=True,
-                changes=plan, on_start=started, on_slow=_nothing,
+                replace(script, limits=limits), target, streams=SILENT, changes=plan, on_start=started,
+                on_slow=_nothing,
             )  # fmt: skip
         finally:
             with self._lock:
