@@ -252,6 +252,7 @@ class Reader:
         self.requires, self.current = Column("b"), Column("q")
         self.renamed: set[int] = set()  # named tensors that were not read yet
         self.index = 0
+        self.here: tuple[int, int] = (0, -1)  # the number and the stack of the event that is being read
         self.storage_of = Column("q")
         self.latest: OpCalled | None = None
         self.inner: NodeRecord | None = None
@@ -260,11 +261,12 @@ class Reader:
 
     def read(self, entry: tuple[Any, ...]) -> AnyEvent:
         kind, stack, *fields = in_full(entry)
+        self.here = self.index, stack
         event = None
         with self.facts:
-            event = HANDLERS[kind](self, self.index, stack, *fields)
+            event = HANDLERS[kind](self, *fields)
         if event is None:
-            event = self.unread(kind, stack, fields)
+            event = self.unread(kind, fields)
         loops = self.recording.rounds.get(self.index)
         if loops:
             event = replace(event, loops=tuple(map(_loop_variable, loops)))
@@ -289,7 +291,7 @@ class Reader:
         self.renamed.difference_update(numbers)
         return {self.tensors[tensor]: names.called[tensor] for tensor in numbers}
 
-    def leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
+    def leaf(self, tensor: int, storage: int, version: int, value: int, requires: bool,
              origin: str, grad: int | None, name: str | None) -> AnyEvent:  # fmt: skip
         number = self.tensors[tensor]
         self.requires[number] = requires
@@ -298,14 +300,14 @@ class Reader:
         gradient = None if grad is None else self.tensors[grad]
         self.storage_of[number] = storage
         return LeafCreated(
-            at, stack, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, gradient, version,
+            *self.here, number, self.storages[storage], value, shape, dtype, "cpu", requires, origin, gradient, version,
             name,
         )  # fmt: skip
 
-    def op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
+    def op(self, name: str, refs: Any, statics: Any, results: Any, sequence: int, needs: int,
            inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
         if name == JOINT and "writer" in (statics or {}):
-            return self.joint(at, stack, refs, statics, results, sequence, call)
+            return self.joint(refs, statics, results, sequence, call)
         op = REGISTRY.get(name, CUSTOM)
         inputs = tuple(self.inputs(op, refs))
         if op is CUSTOM:
@@ -331,7 +333,7 @@ class Reader:
             )  # fmt: skip
         elif sequence >= 0:
             record = self.node(op, sequence, needs, inputs, edges_of, outputs)
-        if inplace is not None and record is not None and self.writes_base(at):
+        if inplace is not None and record is not None and self.writes_base():
             self.inner, record = record, None  # the base's node will run, CopySlices, which comes next
             self.nodes.take_back(sequence)
             self.sequence = sequence
@@ -346,7 +348,7 @@ class Reader:
             elif inplace is None:
                 self.makers.drop(out.tensor)
         target = None if inplace is None else self.tensors[inplace]
-        self.latest = OpCalled(at, stack, name, inputs, dict(statics or {}), tuple(outputs), record, target, call)
+        self.latest = OpCalled(*self.here, name, inputs, dict(statics or {}), tuple(outputs), record, target, call)
         return self.latest
 
     def shared(self, storage: int, inputs: Any) -> int | None:
@@ -354,12 +356,12 @@ class Reader:
         tensors = (i.tensor for i in inputs if i.tensor is not None)
         return next((tensor for tensor in tensors if self.storage_of.get(tensor) == storage), None)
 
-    def writes_base(self, at: int) -> bool:
-        """Return whether the write at an entry is to a view, so that the next entry updates its base."""
-        log = self.recording.log
+    def writes_base(self) -> bool:
+        """Return whether the write of this entry is to a view, so that the next entry updates its base."""
+        log, at = self.recording.log, self.index
         return at + 1 < len(log) and log[at + 1][0] == "op" and log[at + 1][2] == JOINT and "writer" in log[at + 1][4]
 
-    def joint(self, at: int, stack: int, refs: Any, statics: Any, results: Any, sequence: int, call: Any) -> AnyEvent:
+    def joint(self, refs: Any, statics: Any, results: Any, sequence: int, call: Any) -> AnyEvent:
         """A base was written through a view: its new history runs the write's own node on the view's part."""
         write, inner = self.latest, self.inner
         if write is None or inner is None:
@@ -382,7 +384,7 @@ class Reader:
         )  # fmt: skip
         self.makers[number] = (record.node, 0)
         self.within[self.sequence] = record.node
-        return OpCalled(at, stack, JOINT, inputs, dict(statics), (out,), record, number, call)
+        return OpCalled(*self.here, JOINT, inputs, dict(statics), (out,), record, number, call)
 
     def inputs(self, op: Any, refs: Any) -> Any:
         for name, ref in zip(op.inputs, refs, strict=True):
@@ -443,122 +445,119 @@ class Reader:
         entry = self.recording.values[value]
         return tuple(entry.shape), name_of(entry.dtype)
 
-    def refresh(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+    def refresh(self, tensor: int, version: int, value: int) -> AnyEvent:
         number = self.tensors[tensor]
         self.current[number] = value
-        return Refreshed(at, stack, number, version, value)
+        return Refreshed(*self.here, number, version, value)
 
-    def outside(self, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+    def outside(self, tensor: int, version: int, value: int) -> AnyEvent:
         number = self.tensors[tensor]
         self.current[number] = value
-        return WrittenOutside(at, stack, number, version, value)
+        return WrittenOutside(*self.here, number, version, value)
 
-    def data(self, at: int, stack: int, tensor: int, version: int, value: int, source: int) -> AnyEvent:
+    def data(self, tensor: int, version: int, value: int, source: int) -> AnyEvent:
         number = self.tensors[tensor]
         self.current[number] = value
-        return DataSet(at, stack, number, version, value, self.tensors[source])
+        return DataSet(*self.here, number, version, value, self.tensors[source])
 
-    def moved(self, at: int, stack: int, tensor: int, version: int, value: int, source: int, *how: Any) -> AnyEvent:
+    def moved(self, tensor: int, version: int, value: int, source: int, *how: Any) -> AnyEvent:
         number = self.tensors[tensor]
         self.current[number] = value
-        return StatisticMoved(at, stack, number, version, value, self.tensors[source], *how)
+        return StatisticMoved(*self.here, number, version, value, self.tensors[source], *how)
 
-    def flag(self, at: int, stack: int, tensor: int, flag: str, value: bool) -> AnyEvent:
+    def flag(self, tensor: int, flag: str, value: bool) -> AnyEvent:
         number = self.tensors[tensor]
         if flag == "requires_grad":
             self.requires[number] = value
-        return FlagChanged(at, stack, number, flag, value)
+        return FlagChanged(*self.here, number, flag, value)
 
-    def mode(self, at: int, stack: int, enabled: bool) -> AnyEvent:
-        return ModeChanged(at, stack, enabled)
+    def mode(self, enabled: bool) -> AnyEvent:
+        return ModeChanged(*self.here, enabled)
 
-    def grad_set(self, at: int, stack: int, tensor: int, value: int | None, source: int | None) -> AnyEvent:
-        return GradSet(at, stack, self.tensors[tensor], value, None if source is None else self.tensors[source])
+    def grad_set(self, tensor: int, value: int | None, source: int | None) -> AnyEvent:
+        return GradSet(*self.here, self.tensors[tensor], value, None if source is None else self.tensors[source])
 
-    def start(self, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
+    def start(self, call: int, function: str, roots: Any, inputs: Any, keep: bool,
               graph: bool, legacy: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
         starts = tuple(Root(self.tensors[t], v, g is None, None if g is None else self.tensors[g]) for t, v, g in roots)
         targets = None if inputs is None else tuple(self.tensors[t] for t in inputs)
-        return BackwardStarted(at, stack, call, function, starts, targets, bool(keep), bool(graph), legacy, anomaly)
+        return BackwardStarted(*self.here, call, function, starts, targets, bool(keep), bool(graph), legacy, anomaly)
 
-    def vjp(self, at: int, stack: int, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any,
-            freed: bool) -> AnyEvent:  # fmt: skip
-        return VjpRun(at, stack, call, self.nodes[sequence], upstream, cotangents, unsummed, freed)
+    def vjp(self, call: int, sequence: int, upstream: Any, cotangents: Any, unsummed: Any, freed: bool) -> AnyEvent:
+        return VjpRun(*self.here, call, self.nodes[sequence], upstream, cotangents, unsummed, freed)
 
-    def accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
+    def accumulate(self, call: int, tensor: int, grad: int, before: int | None,
                    added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
         gradient = self.tensors[grad]
         self.current[gradient] = after
-        return Accumulated(at, stack, call, self.tensors[tensor], gradient, before, added, after, retained)
+        return Accumulated(*self.here, call, self.tensors[tensor], gradient, before, added, after, retained)
 
-    def hook(self, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
+    def hook(self, call: int, tensor: int | None, before: int | None, after: int | None,
              sequence: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
         number = None if tensor is None else self.tensors[tensor]
         node = None if sequence is None else self.nodes[sequence]
-        return HookRan(at, stack, call, number, before, after, node, place, nr)
+        return HookRan(*self.here, call, number, before, after, node, place, nr)
 
-    def code(self, at: int, stack: int, call: int | None, place: str, tensor: int | None, sequence: int | None, nr: int,
+    def code(self, call: int | None, place: str, tensor: int | None, sequence: int | None, nr: int,
              values: Any, split: int) -> AnyEvent:  # fmt: skip
         number = None if tensor is None else self.tensors[tensor]
         node = None if sequence is None else self.within.get(sequence)
         if node is None and sequence is not None:
             node = self.nodes[sequence]
-        return CodeEntered(at, stack, call, place, number, node, nr, self.several(values), split)
+        return CodeEntered(*self.here, call, place, number, node, nr, self.several(values), split)
 
-    def left(self, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
-        return CodeLeft(at, stack, None if results is None else self.several(results), completed)
+    def left(self, results: Any, completed: bool) -> AnyEvent:
+        return CodeLeft(*self.here, None if results is None else self.several(results), completed)
 
     def several(self, tensors: Any) -> tuple[int | None, ...]:
         """Tensors, or None in their place."""
         return tuple(None if t is None else self.tensors[t] for t in tensors)
 
-    def escape(self, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
-        return Escaped(at, stack, self.tensors[tensor], kind, value)
+    def escape(self, tensor: int, kind: str, value: int) -> AnyEvent:
+        return Escaped(*self.here, self.tensors[tensor], kind, value)
 
-    def error(
-        self, at: int, stack: int, error: BaseException, call: int | None, tensors: tuple[int, ...] = ()
-    ) -> AnyEvent:
+    def error(self, error: BaseException, call: int | None, tensors: tuple[int, ...] = ()) -> AnyEvent:
         place = getattr(error, "place", None)
         own = None if place is None or place.node is None else place.node.sequence_nr
         node = None if own is None else self.within.get(own, self.nodes.get(own))
         ids = tensors if place is None else [getattr(t, "_id", -1) for t in place.tensors]
         return ErrorRaised(
-            at, stack, type(error).__name__, message_of(error), notes_of(error), call, node,
+            *self.here, type(error).__name__, message_of(error), notes_of(error), call, node,
             tuple(self.tensors[i] for i in ids if i in self.tensors), users_traceback(error),
         )  # fmt: skip
 
-    def raised(self, at: int, stack: int, event: ErrorRaised) -> AnyEvent:
-        return replace(event, index=at, loops=())
+    def raised(self, event: ErrorRaised) -> AnyEvent:
+        return replace(event, index=self.index, loops=())
 
-    def warning(self, at: int, stack: int, category: str, message: str) -> AnyEvent:
-        return WarningGiven(at, stack, category, message)
+    def warning(self, category: str, message: str) -> AnyEvent:
+        return WarningGiven(*self.here, category, message)
 
-    def printed(self, at: int, stack: int, stream: str, text: str, more: int) -> AnyEvent:
-        return Printed(at, stack, stream, text, more)
+    def printed(self, stream: str, text: str, more: int) -> AnyEvent:
+        return Printed(*self.here, stream, text, more)
 
-    def enter(self, at: int, stack: int, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
-        return GroupEntered(at, stack, name, kind, self.several(tensors), rate)
+    def enter(self, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
+        return GroupEntered(*self.here, name, kind, self.several(tensors), rate)
 
-    def leave(self, at: int, stack: int) -> AnyEvent:
-        return GroupLeft(at, stack)
+    def leave(self) -> AnyEvent:
+        return GroupLeft(*self.here)
 
-    def of_library(self, at: int, stack: int, make: Callable[..., AnyEvent], *fields: Any) -> AnyEvent:
+    def of_library(self, make: Callable[..., AnyEvent], *fields: Any) -> AnyEvent:
         """The event of a recorder of another library, which says how its entries are read."""
-        return make(self, at, stack, *fields)
+        return make(self, *fields)
 
-    def end(self, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
-        return BackwardEnded(at, stack, call, completed, self.several(results))
+    def end(self, call: int, completed: bool, results: Any) -> AnyEvent:
+        return BackwardEnded(*self.here, call, completed, self.several(results))
 
     # -- in place of what cannot be read -------------------------------------------------------------------------------
 
-    def unread(self, kind: str, stack: int, fields: Sequence[Any]) -> AnyEvent:
+    def unread(self, kind: str, fields: Sequence[Any]) -> AnyEvent:
         """The event for an entry that cannot be read: it has what later entries build on, and says that it was not
         seen."""
         handler, rest = (fields[0], fields[1:]) if kind == "made" else (HANDLERS[kind], fields)
         instead = INSTEAD.get(handler)
         if instead is not None:
-            return instead(self, self.index, stack, *rest)
-        return WarningGiven(self.index, stack, "BackstepWarning", f"An event was not seen: {self.unseen['not_seen']}.")
+            return instead(self, *rest)
+        return WarningGiven(*self.here, "BackstepWarning", f"An event was not seen: {self.unseen['not_seen']}.")
 
     @property
     def unread_meta(self) -> dict[str, Any]:
@@ -570,7 +569,7 @@ class Reader:
         """The static arguments of an op whose arguments could not be read."""
         return {"not_seen": f"Backstep itself has failed in reading it ({self.facts.fault})"}
 
-    def unread_op(self, at: int, stack: int, name: str, refs: Any, statics: Any, results: Any, sequence: int,
+    def unread_op(self, name: str, refs: Any, statics: Any, results: Any, sequence: int,
                   needs: int, inplace: int | None, call: int | None) -> AnyEvent:  # fmt: skip
         op = REGISTRY.get(name, CUSTOM)
         is_joint = name == JOINT and "writer" in (statics or {})
@@ -585,7 +584,7 @@ class Reader:
             self.makers_of(outputs, record.node)
         self.latest = self.inner = None  # the write of a base that comes next cannot be read either
         target = None if inplace is None else self.tensors[inplace]
-        return OpCalled(at, stack, f"torch::{name}", inputs, self.unseen, outputs, record, target, call)
+        return OpCalled(*self.here, f"torch::{name}", inputs, self.unseen, outputs, record, target, call)
 
     def made_anyhow(self, tensor: int, version: int, value: int, requires: bool, storage: int) -> Output:
         """A tensor that an event makes."""
@@ -600,33 +599,32 @@ class Reader:
             if out.requires_grad:
                 self.makers[out.tensor] = (node, nr)
 
-    def unread_leaf(self, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
-                    *_: Any) -> AnyEvent:  # fmt: skip
+    def unread_leaf(self, tensor: int, storage: int, version: int, value: int, requires: bool, *_: Any) -> AnyEvent:
         out = self.made_anyhow(tensor, version, value, requires, storage)
-        return OpCalled(at, stack, "torch::leaf", (), self.unseen, (out,), None, None, None)
+        return OpCalled(*self.here, "torch::leaf", (), self.unseen, (out,), None, None, None)
 
-    def unread_accumulate(self, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None,
+    def unread_accumulate(self, call: int, tensor: int, grad: int, before: int | None,
                           added: int, after: int, retained: bool) -> AnyEvent:  # fmt: skip
         out = self.made_anyhow(grad, 0, after, False, grad)
-        return OpCalled(at, stack, "torch::accumulate", (), self.unseen, (out,), None, None, call)
+        return OpCalled(*self.here, "torch::accumulate", (), self.unseen, (out,), None, None, call)
 
-    def unread_start(self, at: int, stack: int, call: int, function: str, *_: Any) -> AnyEvent:
-        return BackwardStarted(at, stack, call, function, (), None, False, False)
+    def unread_start(self, call: int, function: str, *_: Any) -> AnyEvent:
+        return BackwardStarted(*self.here, call, function, (), None, False, False)
 
-    def unread_end(self, at: int, stack: int, call: int, completed: bool, *_: Any) -> AnyEvent:
-        return BackwardEnded(at, stack, call, completed, ())
+    def unread_end(self, call: int, completed: bool, *_: Any) -> AnyEvent:
+        return BackwardEnded(*self.here, call, completed, ())
 
-    def unread_enter(self, at: int, stack: int, name: str, kind: str, *_: Any) -> AnyEvent:
-        return GroupEntered(at, stack, name, kind, ())
+    def unread_enter(self, name: str, kind: str, *_: Any) -> AnyEvent:
+        return GroupEntered(*self.here, name, kind, ())
 
-    def unread_code(self, at: int, stack: int, call: int | None, place: str, *_: Any) -> AnyEvent:
-        return CodeEntered(at, stack, call, place, None, None, 0, (), 0)
+    def unread_code(self, call: int | None, place: str, *_: Any) -> AnyEvent:
+        return CodeEntered(*self.here, call, place, None, None, 0, (), 0)
 
-    def unread_left(self, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
-        return CodeLeft(at, stack, None, completed)
+    def unread_left(self, results: Any, completed: bool) -> AnyEvent:
+        return CodeLeft(*self.here, None, completed)
 
-    def unread_leave(self, at: int, stack: int) -> AnyEvent:
-        return GroupLeft(at, stack)
+    def unread_leave(self) -> AnyEvent:
+        return GroupLeft(*self.here)
 
 
 HANDLERS: dict[str, Callable[..., AnyEvent]] = {

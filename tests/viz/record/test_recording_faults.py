@@ -371,10 +371,10 @@ def broken_at(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reading of one entry of a log fails."""
     for kind, real in list(log_reader.HANDLERS.items()):
 
-        def handler(reader: Any, at: int, *fields: Any, real: Any = real) -> Any:
-            if at == place:
+        def handler(reader: Any, *fields: Any, real: Any = real) -> Any:
+            if reader.index == place:
                 raise KeyError("planted")
-            return real(reader, at, *fields)
+            return real(reader, *fields)
 
         monkeypatch.setitem(log_reader.HANDLERS, kind, handler)
         if real in log_reader.INSTEAD:

@@ -1,11 +1,12 @@
 """From the entries of this recorder to events: functions that the log's reader calls, later and perhaps elsewhere.
 
-Each takes the reader, the number of the event and its stack, then the fields of the entry.
+Each takes the reader, which has the number of the event and its stack, then the fields of the entry.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.events import (
@@ -48,21 +49,32 @@ if TYPE_CHECKING:
 EDITED = -1
 """Stands for a gradient that the program passed as a tensor: an edit passes one that is not the program's."""
 Result = tuple[int, int, int, bool, int, int | None]
-"""A result: number, version, value, whether it requires a gradient, its memory, and the tensor that it is a view of."""
+"""A new tensor: number, version, value, whether it requires a gradient, its memory, and the tensor that it is a view
+of."""
+Steps = list[tuple[Call, list[tuple[str, Any]], tuple[int, ...], int | None]] | None
+"""The ops that make a view, with their arguments, shapes, and which result they take; None if some are unknown."""
 
 
-def leaf(reader: Any, at: int, stack: int, tensor: int, storage: int, version: int, value: int, requires: bool,
-         source: str, grad: int | None, name: str | None, device: str) -> AnyEvent:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class ViewOf:
+    """A view by which its base was written, or which is taken again after that: the base, by number and version, and
+    the steps from it."""
+
+    base: tuple[int, int]
+    steps: Steps
+
+
+def leaf(reader: Reader, tensor: Result, source: str, grad: int | None, name: str | None, device: str) -> AnyEvent:
+    number, version, value, requires, storage, _ = tensor
     shape, dtype = reader.shape(value)
     grad = None if grad is None else reader.tensors[grad]
-    number = reader.tensors[tensor]
+    number = reader.tensors[number]
     reader.current[number] = value
-    return LeafCreated(
-        at, stack, number, reader.storages[storage], value, shape, dtype, device, requires, source, grad, version, name
-    )
+    memory = reader.storages[storage]
+    return LeafCreated(*reader.here, number, memory, value, shape, dtype, device, requires, source, grad, version, name)
 
 
-def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]],
+def op(reader: Reader, call: Call, arguments: list[tuple[str, Any]],
        results: Sequence[Result], node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
     """An op ran: as the engine's op if it has the same, else with torch's name and arguments."""
     tensors = reader.tensors
@@ -80,7 +92,7 @@ def op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, 
     differentiable = [one for one in inputs if one.name.partition("[")[0] in rules] or inputs
     record = None if node is None else node_record(reader, node, inputs, differentiable, outputs)
     target = None if inplace is None else tensors[inplace]
-    return OpCalled(at, stack, name, inputs, attrs, outputs, record, target, during)
+    return OpCalled(*reader.here, name, inputs, attrs, outputs, record, target, during)
 
 
 def counterpart_of(
@@ -139,23 +151,23 @@ def flat_inputs(arguments: list[tuple[str, Any]]) -> list[tuple[str, TensorArgum
     return tensors
 
 
-def hidden(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], attrs: dict[str, Any],
+def hidden(reader: Reader, name: str, refs: Sequence[tuple[str, int, int]], attrs: dict[str, Any],
            results: Any, node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
     """An op that torch did not report: it has the name of its node, if it has one."""
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
     record = None if node is None else node_record(reader, node, inputs, inputs, outputs)
     target = None if inplace is None else reader.tensors[inplace]
-    return OpCalled(at, stack, f"torch::{name}", inputs, attrs, outputs, record, target, during)
+    return OpCalled(*reader.here, f"torch::{name}", inputs, attrs, outputs, record, target, during)
 
 
-def joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]], steps: Any,
-          base: tuple[int, int], part: int, result: Result, node: Any, during: int | None) -> AnyEvent:  # fmt: skip
+def joint(reader: Reader, call: Call, arguments: list[tuple[str, Any]], view: ViewOf, part: int, result: Result,
+          node: Any, during: int | None) -> AnyEvent:  # fmt: skip
     """A base was written through a view: CopySlices, as the engine has it where it has the views and the write."""
     tensors = reader.tensors
     (_, before), *_ = flat_inputs(arguments)
-    same, path = counterpart_of(reader.ops, call, arguments, tuple(before.shape)), path_of(reader.ops, steps)
-    inputs = [Input("self", tensors[base[0]], base[1])]
+    same, path = counterpart_of(reader.ops, call, arguments, tuple(before.shape)), path_of(reader.ops, view.steps)
+    inputs = [base_of(reader, view)]
     source = Input("source", tensors[part], before.version)
     if same is None or path is None:
         others = [Input(name, tensors[one.number], one.version) for name, one in flat_inputs(arguments)[1:]]
@@ -167,21 +179,25 @@ def joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[st
     sources = [*inputs, *others]
     record = node_record(reader, node, sources, sources, outputs)
     operands = (*inputs, source, *others)
-    return OpCalled(at, stack, name, operands, attrs, outputs, record, outputs[0].tensor, during)
+    return OpCalled(*reader.here, name, operands, attrs, outputs, record, outputs[0].tensor, during)
 
 
-def retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int], result: Result, node: Any,
-            during: int | None) -> AnyEvent:  # fmt: skip
+def retaken(reader: Reader, view: ViewOf, result: Result, node: Any, during: int | None) -> AnyEvent:
     """A view is taken again from a base that was written."""
-    path = path_of(reader.ops, steps)
-    inputs = (Input("self", reader.tensors[base[0]], base[1]),)
+    path = path_of(reader.ops, view.steps)
+    inputs = (base_of(reader, view),)
     outputs = (output(reader, result),)
     record = node_record(reader, node, inputs, inputs, outputs)
     name, attrs = (f"torch::{record.name}", {}) if path is None else ("as_strided.path", {"path": path})
-    return OpCalled(at, stack, name, inputs, attrs, outputs, record, None, during)
+    return OpCalled(*reader.here, name, inputs, attrs, outputs, record, None, during)
 
 
-def path_of(ops: Ops, steps: Any) -> tuple[Any, ...] | None:
+def base_of(reader: Reader, view: ViewOf) -> Input:
+    number, version = view.base
+    return Input("self", reader.tensors[number], version)
+
+
+def path_of(ops: Ops, steps: Steps) -> tuple[Any, ...] | None:
     """The steps to a view as ops of the engine; None if it lacks one."""
     path = []
     for call, arguments, shape, nr in steps or ():
@@ -192,35 +208,34 @@ def path_of(ops: Ops, steps: Any) -> tuple[Any, ...] | None:
     return tuple(path) or None
 
 
-def given_input(reader: Any, name: str, value: Any) -> Input:
+def given_input(reader: Reader, name: str, value: Any) -> Input:
     """An argument of an op: a tensor, or a number."""
     if isinstance(value, TensorArgument):
         return Input(name, reader.tensors[value.number], value.version)
     return Input(name, None, 0, value)
 
 
-def custom(reader: Any, at: int, stack: int, refs: Any, attrs: dict[str, Any], results: Any, node: Any,
-           during: int | None) -> AnyEvent:  # fmt: skip
+def custom(reader: Reader, refs: Any, attrs: dict[str, Any], results: Any, node: Any, during: int | None) -> AnyEvent:
     """A custom Function ran."""
     inputs = tuple(Input(argument, reader.tensors[number], version) for argument, number, version in refs)
     outputs = tuple(output(reader, one) for one in results)
     record = None if node is None else node_record(reader, node, inputs, inputs, outputs)
-    return OpCalled(at, stack, "custom_function", inputs, attrs, outputs, record, None, during)
+    return OpCalled(*reader.here, "custom_function", inputs, attrs, outputs, record, None, during)
 
 
-def data(reader: Any, at: int, stack: int, tensor: int, version: int, value: int, source: int) -> AnyEvent:
+def data(reader: Reader, tensor: int, version: int, value: int, source: int) -> AnyEvent:
     number = reader.tensors[tensor]
     reader.current[number] = value
-    return DataSet(at, stack, number, version, value, reader.tensors[source])
+    return DataSet(*reader.here, number, version, value, reader.tensors[source])
 
 
-def data_given(reader: Any, at: int, stack: int, tensor: int, version: int, result: Result) -> AnyEvent:
+def data_given(reader: Reader, tensor: int, version: int, result: Result) -> AnyEvent:
     """The program asked for `x.data`."""
     inputs = (Input("self", reader.tensors[tensor], version),)
-    return OpCalled(at, stack, "data", inputs, {}, (output(reader, result),), None, None, None)
+    return OpCalled(*reader.here, "data", inputs, {}, (output(reader, result),), None, None, None)
 
 
-def output(reader: Any, result: Result) -> Output:
+def output(reader: Reader, result: Result) -> Output:
     number, version, value, requires, storage, base = result
     shape, dtype = reader.shape(value)
     view_of = None if base is None else reader.tensors[base]
@@ -229,7 +244,7 @@ def output(reader: Any, result: Result) -> Output:
 
 
 def node_record(
-    reader: Any, node: Any, inputs: Sequence[Input], differentiable: Sequence[Input], outputs: Sequence[Output]
+    reader: Reader, node: Any, inputs: Sequence[Input], differentiable: Sequence[Input], outputs: Sequence[Output]
 ) -> NodeRecord:
     """The node of an op, with one of its differentiable inputs for each edge; all inputs, if these are not known."""
     key, name, edges, saved = node
@@ -244,14 +259,14 @@ def node_record(
     return NodeRecord(number, name, len(reader.nodes) - 1, names, links, saved_of(reader, saved, inputs))
 
 
-def edge_of(reader: Any, edge: Any) -> Edge | None:
+def edge_of(reader: Reader, edge: Any) -> Edge | None:
     """(node, output) or (leaf,)."""
     if edge is None:
         return None
     return Edge(None, reader.tensors[edge[0]]) if len(edge) == 1 else Edge(reader.nodes[edge[0]], None, edge[1])
 
 
-def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -> tuple[str, ...]:
+def behind(reader: Reader, inputs: Sequence[Input], edges: Sequence[Edge | None]) -> tuple[str, ...]:
     """The name of the input that each edge leads to: the one whose tensor comes from there, else the next one in
     order."""
     rest, names = list(inputs), []
@@ -262,7 +277,7 @@ def behind(reader: Any, inputs: Sequence[Input], edges: Sequence[Edge | None]) -
     return tuple(names)
 
 
-def is_from(reader: Any, source: Input, edge: Edge) -> bool:
+def is_from(reader: Reader, source: Input, edge: Edge) -> bool:
     """Return whether the tensor of an input comes from where an edge leads."""
     if source.tensor is None:
         return False
@@ -271,7 +286,7 @@ def is_from(reader: Any, source: Input, edge: Edge) -> bool:
     return bool(reader.makers.get(source.tensor) == (edge.node, edge.output_nr))
 
 
-def saved_of(reader: Any, saved: Any, inputs: Sequence[Input]) -> tuple[Saved, ...]:
+def saved_of(reader: Reader, saved: Any, inputs: Sequence[Input]) -> tuple[Saved, ...]:
     """The saved tensors, (name, value, tensor, bytes), in the order of the inputs, results after them."""
     order = {one.name: place for place, one in enumerate(inputs)}
     numbers = {one.name: one.scalar for one in inputs if one.tensor is None}
@@ -283,138 +298,139 @@ def saved_of(reader: Any, saved: Any, inputs: Sequence[Input]) -> tuple[Saved, .
     )
 
 
-def refresh(reader: Any, at: int, stack: int, tensor: int, version: int, value: int) -> AnyEvent:
+def refresh(reader: Reader, tensor: int, version: int, value: int) -> AnyEvent:
     number = reader.tensors[tensor]
     reader.current[number] = value
-    return Refreshed(at, stack, number, version, value)
+    return Refreshed(*reader.here, number, version, value)
 
 
-def flag(reader: Any, at: int, stack: int, tensor: int, name: str, value: bool) -> AnyEvent:
-    return FlagChanged(at, stack, reader.tensors[tensor], name, value)
+def flag(reader: Reader, tensor: int, name: str, value: bool) -> AnyEvent:
+    return FlagChanged(*reader.here, reader.tensors[tensor], name, value)
 
 
-def mode(reader: Any, at: int, stack: int, enabled: bool) -> AnyEvent:
-    return ModeChanged(at, stack, enabled)
+def mode(reader: Reader, enabled: bool) -> AnyEvent:
+    return ModeChanged(*reader.here, enabled)
 
 
-def grad_set(reader: Any, at: int, stack: int, tensor: int, value: int | None, grad: int | None) -> AnyEvent:
-    return GradSet(at, stack, reader.tensors[tensor], value, None if grad is None else reader.tensors[grad])
+def grad_set(reader: Reader, tensor: int, value: int | None, grad: int | None) -> AnyEvent:
+    return GradSet(*reader.here, reader.tensors[tensor], value, None if grad is None else reader.tensors[grad])
 
 
-def start(reader: Any, at: int, stack: int, call: int, function: str, roots: Any, inputs: Any, keep: bool,
+def start(reader: Reader, call: int, function: str, roots: Any, inputs: Any, keep: bool,
           graph: bool, anomaly: bool) -> AnyEvent:  # fmt: skip
     tensors = reader.tensors
     starts = tuple(Root(tensors[t], v, s is None, None if s in (None, EDITED) else tensors[s]) for t, v, s in roots)
     ends = None if inputs is None else tuple(tensors[t] for t in inputs)
-    return BackwardStarted(at, stack, call, function, starts, ends, keep, graph, anomaly=anomaly)
+    return BackwardStarted(*reader.here, call, function, starts, ends, keep, graph, anomaly=anomaly)
 
 
-def vjp(reader: Any, at: int, stack: int, call: int, node: int, upstream: Any, cotangents: Any, unsummed: Any,
-        freed: bool) -> AnyEvent:  # fmt: skip
-    return VjpRun(at, stack, call, reader.nodes[node], upstream, cotangents, unsummed, freed)
+def vjp(reader: Reader, call: int, node: int, upstream: Any, cotangents: Any, unsummed: Any, freed: bool) -> AnyEvent:
+    return VjpRun(*reader.here, call, reader.nodes[node], upstream, cotangents, unsummed, freed)
 
 
-def accumulate(reader: Any, at: int, stack: int, call: int, tensor: int, grad: int, before: int | None, added: int,
+def accumulate(reader: Reader, call: int, tensor: int, grad: int, before: int | None, added: int,
                after: int, retained: bool) -> AnyEvent:  # fmt: skip
     grad_number = reader.tensors[grad]
     reader.current[grad_number] = after
-    return Accumulated(at, stack, call, reader.tensors[tensor], grad_number, before, added, after, retained)
+    return Accumulated(*reader.here, call, reader.tensors[tensor], grad_number, before, added, after, retained)
 
 
-def hook(reader: Any, at: int, stack: int, call: int, tensor: int | None, before: int | None, after: int | None,
+def hook(reader: Reader, call: int, tensor: int | None, before: int | None, after: int | None,
          node: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
     number = None if tensor is None else reader.tensors[tensor]
-    return HookRan(at, stack, call, number, before, after, None if node is None else reader.nodes[node], place, nr)
+    return HookRan(*reader.here, call, number, before, after, None if node is None else reader.nodes[node], place, nr)
 
 
-def code(reader: Any, at: int, stack: int, call: int | None, place: str, tensor: int | None, node: int | None,
+def code(reader: Reader, call: int | None, place: str, tensor: int | None, node: int | None,
          nr: int, values: Any, split: int) -> AnyEvent:  # fmt: skip
     number = None if tensor is None else reader.tensors[tensor]
     ran = None if node is None else reader.nodes[node]
-    return CodeEntered(at, stack, call, place, number, ran, nr, several(reader, values), split)
+    return CodeEntered(*reader.here, call, place, number, ran, nr, several(reader, values), split)
 
 
-def left(reader: Any, at: int, stack: int, results: Any, completed: bool) -> AnyEvent:
-    return CodeLeft(at, stack, None if results is None else several(reader, results), completed)
+def left(reader: Reader, results: Any, completed: bool) -> AnyEvent:
+    return CodeLeft(*reader.here, None if results is None else several(reader, results), completed)
 
 
-def several(reader: Any, tensors: Any) -> tuple[int | None, ...]:
+def several(reader: Reader, tensors: Any) -> tuple[int | None, ...]:
     """Tensors, or None in their place."""
     return tuple(None if t is None else reader.tensors[t] for t in tensors)
 
 
-def escape(reader: Any, at: int, stack: int, tensor: int, kind: str, value: int) -> AnyEvent:
-    return Escaped(at, stack, reader.tensors[tensor], kind, value)
+def escape(reader: Reader, tensor: int, kind: str, value: int) -> AnyEvent:
+    return Escaped(*reader.here, reader.tensors[tensor], kind, value)
 
 
-def raised(reader: Any, at: int, stack: int, error: BaseException, note: str, call: int | None,
-           node: int | None) -> AnyEvent:  # fmt: skip
+def raised(reader: Reader, error: BaseException, note: str, call: int | None, node: int | None) -> AnyEvent:
     number = None if node is None else reader.nodes[node]
     text, traceback = message_of(error), users_traceback(error)
-    return ErrorRaised(at, stack, type(error).__name__, text, note, call, number, (), traceback)
+    return ErrorRaised(*reader.here, type(error).__name__, text, note, call, number, (), traceback)
 
 
-def enter(reader: Any, at: int, stack: int, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
-    return GroupEntered(at, stack, name, kind, several(reader, tensors), rate)
+def enter(reader: Reader, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
+    return GroupEntered(*reader.here, name, kind, several(reader, tensors), rate)
 
 
-def leave(reader: Any, at: int, stack: int) -> AnyEvent:
-    return GroupLeft(at, stack)
+def leave(reader: Reader) -> AnyEvent:
+    return GroupLeft(*reader.here)
 
 
-def end(reader: Any, at: int, stack: int, call: int, completed: bool, results: Any) -> AnyEvent:
-    return BackwardEnded(at, stack, call, completed, several(reader, results))
+def end(reader: Reader, call: int, completed: bool, results: Any) -> AnyEvent:
+    return BackwardEnded(*reader.here, call, completed, several(reader, results))
 
 
 # -- instead of entries that cannot be read ----------------------------------------------------------------------------
 
 
-def unread(reader: Any, at: int, stack: int, name: str, refs: Sequence[tuple[str, int, int]], results: Sequence[Result],
+def unread(reader: Reader, name: str, refs: Sequence[tuple[str, int, int]], results: Sequence[Result],
            node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
     """An op with its inputs and outputs, whose arguments and saved tensors are not known."""
     rest = None if node is None else (*node[:3], ())
-    return hidden(reader, at, stack, name, refs, reader.unseen, results, rest, inplace, during)
+    return hidden(reader, name, refs, reader.unseen, results, rest, inplace, during)
 
 
-def unread_op(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]],
+def unread_op(reader: Reader, call: Call, arguments: list[tuple[str, Any]],
               results: Sequence[Result], node: Any, inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
     refs = refs_of(arguments)
-    return unread(reader, at, stack, call.name, refs, results, node, inplace, during)
+    return unread(reader, call.name, refs, results, node, inplace, during)
 
 
 def refs_of(arguments: list[tuple[str, Any]]) -> list[tuple[str, int, int]]:
     return [(name, one.number, one.version) for name, one in flat_inputs(arguments)]
 
 
-def unread_hidden(reader: Any, at: int, stack: int, name: str, refs: Any, attrs: Any, results: Any, node: Any,
+def unread_hidden(reader: Reader, name: str, refs: Any, attrs: Any, results: Any, node: Any,
                   inplace: int | None, during: int | None) -> AnyEvent:  # fmt: skip
-    return unread(reader, at, stack, name, refs, results, node, inplace, during)
+    return unread(reader, name, refs, results, node, inplace, during)
 
 
-def unread_joint(reader: Any, at: int, stack: int, call: Call, arguments: list[tuple[str, Any]], steps: Any,
-                 base: tuple[int, int], part: int, result: Result, node: Any,
-                 during: int | None) -> AnyEvent:  # fmt: skip
-    refs = [("self", *base), *refs_of(arguments)[1:]]
-    return unread(reader, at, stack, "CopySlices", refs, [result], node, result[0], during)
+def unread_joint(reader: Reader, call: Call, arguments: list[tuple[str, Any]], view: ViewOf, part: int, result: Result,
+                 node: Any, during: int | None) -> AnyEvent:  # fmt: skip
+    refs = [("self", *view.base), *refs_of(arguments)[1:]]
+    return unread(reader, "CopySlices", refs, [result], node, result[0], during)
 
 
-def unread_retaken(reader: Any, at: int, stack: int, steps: Any, base: tuple[int, int], result: Result, node: Any,
-                   during: int | None) -> AnyEvent:  # fmt: skip
-    return unread(reader, at, stack, node[1], [("self", *base)], [result], node, None, during)
+def unread_retaken(reader: Reader, view: ViewOf, result: Result, node: Any, during: int | None) -> AnyEvent:
+    return unread(reader, node[1], [("self", *view.base)], [result], node, None, during)
 
 
-def unread_custom(reader: Any, at: int, stack: int, refs: Any, attrs: dict[str, Any], results: Any, node: Any,
+def unread_custom(reader: Reader, refs: Any, attrs: dict[str, Any], results: Any, node: Any,
                   during: int | None) -> AnyEvent:  # fmt: skip
-    return unread(reader, at, stack, str(attrs["function"]), refs, results, node, None, during)
+    return unread(reader, str(attrs["function"]), refs, results, node, None, during)
 
 
-def unread_data_given(reader: Any, at: int, stack: int, tensor: int, version: int, result: Result) -> AnyEvent:
-    return unread(reader, at, stack, "data", [("self", tensor, version)], [result], None, None, None)
+def unread_data_given(reader: Reader, tensor: int, version: int, result: Result) -> AnyEvent:
+    return unread(reader, "data", [("self", tensor, version)], [result], None, None, None)
+
+
+def unread_leaf(reader: Reader, tensor: Result, *_: Any) -> AnyEvent:
+    number, version, value, requires, storage, _base = tensor
+    return reader.unread_leaf(number, storage, version, value, requires)
 
 
 INSTEAD |= {
     op: unread_op, hidden: unread_hidden, joint: unread_joint, retaken: unread_retaken, custom: unread_custom,
-    data_given: unread_data_given, leaf: Reader.unread_leaf, accumulate: Reader.unread_accumulate,
+    data_given: unread_data_given, leaf: unread_leaf, accumulate: Reader.unread_accumulate,
     start: Reader.unread_start, end: Reader.unread_end, enter: Reader.unread_enter, code: Reader.unread_code,
     left: Reader.unread_left, leave: Reader.unread_leave,
 }  # fmt: skip

@@ -426,8 +426,8 @@ class Forward:
         record = self.graph.node(grad_fn_of(base), waiting.stack, [result], ())
         self.log.append(
             (
-                "made", waiting.stack, entries.joint, waiting.call, waiting.arguments, path, before, part.number,
-                result, record, waiting.during,
+                "made", waiting.stack, entries.joint, waiting.call, waiting.arguments, entries.ViewOf(before, path),
+                part.number, result, record, waiting.during,
             )
         )  # fmt: skip
         view = part()
@@ -435,8 +435,8 @@ class Forward:
         if self.is_new(fn):
             view_result = (part.number, part.version, part.value, True, part.storage, state.number)
             record = self.graph.node(fn, waiting.stack, [view_result], ())
-            source = state.number, state.version
-            self.log.append(("made", waiting.stack, entries.retaken, path, source, view_result, record, waiting.during))
+            again = entries.ViewOf((state.number, state.version), path)
+            self.log.append(("made", waiting.stack, entries.retaken, again, view_result, record, waiting.during))
 
     def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
                during: int | None) -> None:  # fmt: skip

@@ -172,7 +172,7 @@ class Tensors:
             state.offset, state.version, version = version, 0, 0
         self.log.append(
             (
-                "made", stack, entries.leaf, state.number, state.storage, version, value, requires, source,
+                "made", stack, entries.leaf, (state.number, version, value, requires, state.storage, None), source,
                 None if grad_state is None else grad_state.number, name, str(tensor.device),
             )
         )  # fmt: skip
