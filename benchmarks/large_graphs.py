@@ -20,7 +20,7 @@ from engine.trace.events import Trace
 from viz.graph.folds import FOLD_ABOVE
 from viz.layout import choice
 from viz.scene.initial_view import opening
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 from viz.scene.visible_graph import Visible
 from viz.server.http.gzip_pieces import pack_json
@@ -92,7 +92,7 @@ def rnn() -> Trace:
 
 def layout(trace: Trace, unfolded: bool) -> tuple[int, float]:
     """The nodes of a graph, and the median of the seconds in which it is laid out."""
-    read = reading(trace)
+    read = reading_of(trace)
     begin = opening(read, FOLD_ABOVE)
     folded = frozenset() if unfolded else begin.folded
     graph = Visible(read.facts, read.drawing, folded, {} if unfolded else begin.lines).graph()

@@ -17,7 +17,7 @@ from ..reading import text
 from ..schema.scene import Change, ChangeKind
 from ..schema.values import Code
 from .command_positions import places
-from .reading import Reading, reading
+from .reading import Reading, reading_of
 
 
 def changes(base: Trace, edits: Edits) -> list[Change]:
@@ -26,25 +26,25 @@ def changes(base: Trace, edits: Edits) -> list[Change]:
     `kind` is "edited", "removed", "added" or "moved" (here, from elsewhere); `code` is the line that it is about, None
     for the start of the program.  Cost: linear in commands and places.
     """
-    read = reading(base)
-    result = [_leaf(read, leaf, values) for leaf, values in edits.leaves.items()]
+    reading = reading_of(base)
+    result = [_leaf(reading, leaf, values) for leaf, values in edits.leaves.items()]
     if edits.commands is not None:
-        result += _commands(read, edits.commands)
+        result += _commands(reading, edits.commands)
     return result
 
 
-def _leaf(read: Reading, leaf: int, values: Any) -> Change:
-    event = read.facts.trace.events[read.facts.tensors[leaf].event]
-    said = f"{read.facts.names.get(leaf) or 'tensor'} = {_numbers(values)}"
-    return _change("edited", read.code(event.stack), said, leaf=leaf)
+def _leaf(reading: Reading, leaf: int, values: Any) -> Change:
+    event = reading.facts.trace.events[reading.facts.tensors[leaf].event]
+    said = f"{reading.facts.names.get(leaf) or 'tensor'} = {_numbers(values)}"
+    return _change("edited", reading.code(event.stack), said, leaf=leaf)
 
 
-def _commands(read: Reading, edit_commands: tuple[Command, ...]) -> Iterator[Change]:
-    trace = read.facts.trace
+def _commands(reading: Reading, edit_commands: tuple[Command, ...]) -> Iterator[Change]:
+    trace = reading.facts.trace
     by_id = {command.id: command for command in commands(trace)}
     ordered = sorted(edit_commands, key=lambda command: command.after)  # those of one place run in this order
     stays = _staying(list(by_id), [command.id for command in ordered])
-    code = {ident: read.code(trace.events[was.base].stack) for ident, was in by_id.items() if was.base is not None}
+    code = {ident: reading.code(trace.events[was.base].stack) for ident, was in by_id.items() if was.base is not None}
     lines = places(trace)
     last, behind = None, None  # the place of the command before, and the line after which it runs
     for command in ordered:
@@ -53,9 +53,9 @@ def _commands(read: Reading, edit_commands: tuple[Command, ...]) -> Iterator[Cha
             behind = lines[max(bisect_right(lines, last, key=itemgetter("after")) - 1, 0)]["code"]
         was = by_id.get(command.id)
         moved = was is not None and (command.after != was.after or command.id not in stays)
-        said = list(_differences(read, was, command)) if was is not None else []
+        said = list(_differences(reading, was, command)) if was is not None else []
         if was is None or moved:
-            yield _change("added" if was is None else "moved", behind, _call(read, command), command.id)
+            yield _change("added" if was is None else "moved", behind, _call(reading, command), command.id)
         if moved:
             said.append(f"runs after line {behind['line']}" if behind is not None else "runs at the start")
         if said:
@@ -72,33 +72,33 @@ def _staying(was: list[str], now: list[str]) -> set[str]:
     return {ident for block in blocks for ident in was[block.a : block.a + block.size]}
 
 
-def _differences(read: Reading, was: Command, now: Command) -> Iterator[str]:
+def _differences(reading: Reading, was: Command, now: Command) -> Iterator[str]:
     """The differences of a recorded command from the edited one, except its place."""
     if now.roots != was.roots:
-        yield f"from {_names(read, now.roots)}"
+        yield f"from {_names(reading, now.roots)}"
     if now.leaf != was.leaf and now.leaf is not None:
-        yield f"of {_names(read, (now.leaf,))}"
-    if now.gradient != was.gradient and not (now.gradient == NONE_PASSED and _passes_none(read, was)):
+        yield f"of {_names(reading, (now.leaf,))}"
+    if now.gradient != was.gradient and not (now.gradient == NONE_PASSED and _passes_none(reading, was)):
         yield "no gradient" if now.gradient == NONE_PASSED else f"gradient {_passed(now)}"
     for flag in ("retain_graph", "create_graph"):
         if getattr(now, flag) != getattr(was, flag):
             yield f"{flag}={getattr(now, flag)}"
     if now.inputs != was.inputs:
-        yield "no inputs=" if now.inputs is None else f"inputs={_names(read, now.inputs)}"
+        yield "no inputs=" if now.inputs is None else f"inputs={_names(reading, now.inputs)}"
 
 
-def _call(read: Reading, command: Command) -> str:
+def _call(reading: Reading, command: Command) -> str:
     """A command in the program's own form."""
     if command.kind != "backward":
-        return f"{_names(read, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
+        return f"{_names(reading, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
     arguments = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
     arguments += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(command, flag)]
-    return f"{_names(read, command.roots)}.backward({', '.join(arguments)})"
+    return f"{_names(reading, command.roots)}.backward({', '.join(arguments)})"
 
 
-def _passes_none(read: Reading, recorded: Command) -> bool:
+def _passes_none(reading: Reading, recorded: Command) -> bool:
     """Return whether the program itself passes no gradient in this call."""
-    event = None if recorded.base is None else read.facts.trace.events[recorded.base]
+    event = None if recorded.base is None else reading.facts.trace.events[recorded.base]
     return isinstance(event, BackwardStarted) and all(root.implicit for root in event.roots)
 
 
@@ -110,8 +110,8 @@ def _passed(command: Command) -> str:
     return f"[{', '.join('None' if one == NONE_PASSED else _numbers(one) for one in command.gradient)}]"
 
 
-def _names(read: Reading, tensors: tuple[int, ...]) -> str:
-    return text.join([read.facts.names.get(tensor) or "tensor" for tensor in tensors]) or "tensor"
+def _names(reading: Reading, tensors: tuple[int, ...]) -> str:
+    return text.join([reading.facts.names.get(tensor) or "tensor" for tensor in tensors]) or "tensor"
 
 
 def _numbers(values: Any) -> str:

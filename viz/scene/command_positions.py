@@ -7,7 +7,7 @@ from engine.trace.events import BackwardEnded, BackwardStarted, CodeEntered, Cod
 
 from ..schema.scene import Place
 from ..schema.values import Code
-from .reading import Reading, reading
+from .reading import Reading, reading_of
 
 START = -1
 """The place before everything else in a program."""
@@ -19,12 +19,12 @@ def places(trace: Trace) -> list[Place]:
     `after` is the field of this name in CommandSpec, `makes` has the tensors that exist from there on.  There is no
     place inside a backward call, and none for the events of a command, because commands move.
     """
-    read = reading(trace)
-    return read.once(("positions",), lambda: _places(read))
+    reading = reading_of(trace)
+    return reading.once(("positions",), lambda: _places(reading))
 
 
-def _places(read: Reading) -> list[Place]:
-    trace = read.facts.trace
+def _places(reading: Reading) -> list[Place]:
+    trace = reading.facts.trace
     holders = gradient_tensors(trace)
     result: list[Place] = [{"after": START, "code": None, "makes": []}]
     depth, last = 0, None
@@ -34,7 +34,7 @@ def _places(read: Reading) -> list[Place]:
         elif isinstance(event, CodeLeft):
             depth -= 1
         elif isinstance(event, BackwardStarted):
-            if depth == 0 and _is_argument(result[-1], read.code(event.stack)):
+            if depth == 0 and _is_argument(result[-1], reading.code(event.stack)):
                 result.pop()  # a weight that is written in the call itself is not a line of its own
             depth, last = depth + 1, None
         elif isinstance(event, BackwardEnded):
@@ -42,7 +42,7 @@ def _places(read: Reading) -> list[Place]:
         elif depth == 0 and (
             isinstance(event, LeafCreated) or (isinstance(event, OpCalled) and event.inplace not in holders)
         ):
-            frame = read.facts.frames.get(event.stack)
+            frame = reading.facts.frames.get(event.stack)
             line = None if frame is None else (frame.file, frame.line)
             tensors = [event.tensor] if isinstance(event, LeafCreated) else [out.tensor for out in event.outputs]
             if line is not None and line == last:
@@ -50,7 +50,7 @@ def _places(read: Reading) -> list[Place]:
                 result[-1]["makes"] += tensors
                 continue
             last = line
-            result.append({"after": event.index, "code": read.code(event.stack), "makes": tensors})
+            result.append({"after": event.index, "code": reading.code(event.stack), "makes": tensors})
     return result
 
 

@@ -22,21 +22,22 @@ Place = Callable[[int], str | None]
 
 
 def commands(
-    read: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, ChangeKind]
+    reading: Reading, values: Table, place: Place, edits: Mapping[str, Any] | None, changed: Mapping[str, ChangeKind]
 ) -> list[Document]:
     """The user's instructions to autograd, with the ids and places of edits; `changed` says how a command differs.
 
     A changed command is labelled in the form that it would have in the program.
     """
     return [
-        _command(read, values, place, (ident, after, changed.get(ident)), c) for ident, after, c in ran(read, edits)
+        _command(reading, values, place, (ident, after, changed.get(ident)), c)
+        for ident, after, c in ran(reading, edits)
     ]
 
 
-def ran(read: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:
+def ran(reading: Reading, edits: Mapping[str, Any] | None) -> list[tuple[str, Any, Command]]:
     """The commands that ran, with their ids and places in `edits` (None: in the recording)."""
     specs: Sequence[Mapping[str, Any]] | None = (edits or {}).get("commands")
-    commands = read.once(("commands",), lambda: recorded_commands(read.facts.trace))
+    commands = reading.once(("commands",), lambda: recorded_commands(reading.facts.trace))
     if specs is None:
         return [(c.id, c.after, c) for c in commands]
     candidates = iter([specs[i] for i in in_order(specs)])
@@ -49,22 +50,22 @@ def _is(spec: Mapping[str, Any], command: Command) -> bool:
     return spec["kind"] == command.kind and (command.kind != "zero" or spec.get("leaf") in (None, command.leaf))
 
 
-def span(read: Reading, command: Command) -> tuple[int, int]:
+def span(reading: Reading, command: Command) -> tuple[int, int]:
     """The steps of a command: from its first one up to the next command's; after all steps if it has none."""
-    behind = len(read.line.steps)
-    event = read.facts.trace.events[command.base] if command.base is not None else None
+    behind = len(reading.line.steps)
+    event = reading.facts.trace.events[command.base] if command.base is not None else None
     if isinstance(event, BackwardStarted):
-        return read.line.spans.get(event.call, (behind, behind))
-    start = behind if event is None else read.line.step_of.get(event.index, behind)
+        return reading.line.spans.get(event.call, (behind, behind))
+    start = behind if event is None else reading.line.step_of.get(event.index, behind)
     return start, behind if event is None else start + 1
 
 
 def _command(
-    read: Reading, values: Table, place: Place, spec: tuple[str, Any, ChangeKind | None], command: Command
+    reading: Reading, values: Table, place: Place, spec: tuple[str, Any, ChangeKind | None], command: Command
 ) -> Document:
     ident, after, changed = spec
-    event = read.facts.trace.events[command.base] if command.base is not None else None
-    start, end = span(read, command)
+    event = reading.facts.trace.events[command.base] if command.base is not None else None
+    start, end = span(reading, command)
     result: Document = {
         "id": ident, "kind": command.kind, "label": command.kind, "code": None, "after": after,
         "start": start, "end": end, "root": None, "roots": [], "shape": None, "gradient": None, "implicit": False,
@@ -73,23 +74,23 @@ def _command(
     }  # fmt: skip
     if event is None:
         return result
-    frame = read.facts.frames.get(event.stack)
+    frame = reading.facts.frames.get(event.stack)
     if frame is not None:
-        result |= {"label": source(read.facts.trace, frame), "code": read.code(event.stack)}
+        result |= {"label": source(reading.facts.trace, frame), "code": reading.code(event.stack)}
     if isinstance(event, BackwardStarted):
         if changed is not None:
-            result["label"] = written_call(event, read.facts.trace, read.facts.names.get)
+            result["label"] = written_call(event, reading.facts.trace, reading.facts.names.get)
         if event.roots:
             root = event.roots[0]
             result |= {
                 "root": place(root.tensor), "roots": [p for r in event.roots if (p := place(r.tensor)) is not None],
                 "implicit": root.implicit,
-                "shape": list(read.facts.trace.value(root.gradient).shape),
-                "gradient": values.add(read.facts.trace, root.gradient),
+                "shape": list(reading.facts.trace.value(root.gradient).shape),
+                "gradient": values.add(reading.facts.trace, root.gradient),
             }  # fmt: skip
         if event.inputs is not None:
             result["inputs"] = [place(t) or f"t{t}" for t in event.inputs]  # an input needs no card
-        failed = next((e for e in read.facts.errors if e.call == event.call), None)
+        failed = next((e for e in reading.facts.errors if e.call == event.call), None)
         result["error"] = failed.message if failed is not None else None
     else:
         leaf = command.leaf

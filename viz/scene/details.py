@@ -25,7 +25,7 @@ from ..schema.details import FigureOf
 from ..schema.scene import Saved
 from ..schema.values import Line, Track
 from ..wording import arithmetic, names
-from .reading import Reading, reading
+from .reading import Reading, reading_of
 from .series import through, through_group
 
 DATA = 4096
@@ -38,24 +38,24 @@ def details(trace: Any, scene: Mapping[str, Any], element: str) -> schema.Detail
     Raises KeyError for an element that the trace does not have.  Cost: linear in the events that concern the element,
     two kernel calls per checked derivative, one rule call per row of the Jacobian.
     """
-    return _Details(reading(trace), scene).of(element)
+    return _Details(reading_of(trace), scene).of(element)
 
 
 class _Details:
-    def __init__(self, read: Reading, scene: Mapping[str, Any]) -> None:
-        self.read = read
-        self.facts: Facts = read.facts
-        self.trace = read.facts.trace
+    def __init__(self, reading: Reading, scene: Mapping[str, Any]) -> None:
+        self.reading = reading
+        self.facts: Facts = reading.facts
+        self.trace = reading.facts.trace
         self.revision = scene.get("revision", {}).get("id", "")
         self.calls = {phase["call"]: phase["label"] for phase in scene.get("phases", ()) if phase["call"] is not None}
         self.table = Table(DATA)
 
     def of(self, element: str) -> schema.Details:
-        if element in self.read.drawing.grouping.labels:
+        if element in self.reading.drawing.grouping.labels:
             return self.group(element)
-        item = self.read.drawing.items[element]
+        item = self.reading.drawing.items[element]
         if item.twin is not None:
-            item = self.read.drawing.items[item.twin]
+            item = self.reading.drawing.items[item.twin]
         details = self.op(item) if item.op is not None else self.tensor(item)
         return {**details, "element": element}
 
@@ -78,7 +78,7 @@ class _Details:
         fact = self.facts.ops[item.op]
         event, out = fact.event, fact.event.outputs[0]
         vjps = [e for i in fact.vjps if isinstance(e := self.trace.events[i], VjpRun)]
-        steps = self.read.line.step_of
+        steps = self.reading.line.step_of
         moments: list[schema.Moment] = [{
             "step": steps.get(event.index, 0),
             "title": f"forward: {self.source_text(event.stack) or labels.label(event)}",
@@ -88,7 +88,7 @@ class _Details:
             {
                 "step": steps.get(e.index, 0),
                 "title": self.called(e.call),
-                "lines": arithmetic.vjp_lines(self.facts, event, e, rule_values(self.read.unseen.get(e.index, []))),
+                "lines": arithmetic.vjp_lines(self.facts, event, e, rule_values(self.reading.unseen.get(e.index, []))),
             }
             for e in vjps
         ]
@@ -98,7 +98,7 @@ class _Details:
             "head": {
                 "name": node.name if node is not None else labels.written_name(event),
                 "label": labels.label(event),
-                "code": self.read.code(event.stack),
+                "code": self.reading.code(event.stack),
                 "shape": list(out.shape),
                 "dtype": out.dtype,
                 "device": "cpu",
@@ -113,7 +113,7 @@ class _Details:
             "check": self.check(event, vjps),
             "compared": self.compared(event, vjps),
             "jacobian": self.jacobian(event),
-            "through": through(self.read, item),
+            "through": through(self.reading, item),
             "revision": self.revision,
             "element": item.id,
             "values": self.table.rows,
@@ -122,7 +122,7 @@ class _Details:
     def saved(self, element: str, event: OpCalled, vjps: list[VjpRun]) -> list[schema.SavedValue]:
         if event.node is None:
             return []
-        track: Track[Saved] = [(k, v) for k, v in self.read.line.tracks.get((element, "saved"), []) if v != "none"]
+        track: Track[Saved] = [(k, v) for k, v in self.reading.line.tracks.get((element, "saved"), []) if v != "none"]
         freeing = next((e for e in vjps if e.freed), None)
         call = self.facts.calls.get(freeing.call) if freeing is not None else None
         label = (
@@ -140,7 +140,7 @@ class _Details:
                 caption += f" = {content}"
             values.append({
                 "name": saved.name, "text": caption, "bytes": saved.bytes, "track": track,
-                "freed_by": self.read.code(call.event.stack) if call is not None else None, "label": label,
+                "freed_by": self.reading.code(call.event.stack) if call is not None else None, "label": label,
             })  # fmt: skip
         return values
 
@@ -148,10 +148,10 @@ class _Details:
         upstream: Track[int | None] = [(0, None)]
         for e in vjps:
             gradient = next((u for u in e.upstream if u is not None), None)
-            upstream.append((self.read.line.step_of.get(e.index, 0), self.table.add(self.trace, gradient)))
+            upstream.append((self.reading.line.step_of.get(e.index, 0), self.table.add(self.trace, gradient)))
         result: Track[int | None] = [
             (0, None),
-            (self.read.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)),
+            (self.reading.line.step_of.get(event.index, 0) + 1, self.table.add(self.trace, event.outputs[0].value)),
         ]
         figures = self.pair("result", "result", result)
         return figures + (self.pair("upstream", "upstream gradient", upstream) if vjps else [])
@@ -172,7 +172,7 @@ class _Details:
         array = self.trace.value(upstream).array if upstream is not None else np.ones(event.outputs[0].shape)
         if array is None or array.shape != event.outputs[0].shape:
             return None
-        given_then = rule_values(self.read.unseen.get(vjps[-1].index, [])) if vjps else {}
+        given_then = rule_values(self.reading.unseen.get(vjps[-1].index, [])) if vjps else {}
         result = check(self.facts, event, array, given_then)
         if result is not None and len(vjps) > 1:
             result = replace(result, text=f"{result.text}; with the gradient of {self.called(vjps[-1].call)}")
@@ -181,7 +181,7 @@ class _Details:
     def compared(self, event: OpCalled, vjps: list[VjpRun]) -> schema.Comparison | None:
         """The numbers of the library on which the program ran, against the engine's op."""
         name = library(self.trace)
-        unseen = [rule_values(self.read.unseen.get(vjp.index, [])) for vjp in vjps]
+        unseen = [rule_values(self.reading.unseen.get(vjp.index, [])) for vjp in vjps]
         verdict = agreement(self.facts, event, vjps, unseen) if name else None
         if verdict is None:
             return None
@@ -211,7 +211,7 @@ class _Details:
         stack = self.facts.begun_at(item.tensor) if producer is None else self.facts.ops[producer].event.stack
         node = self.facts.node(producer) if producer is not None else None
         name = self.facts.names.get(item.tensor)
-        line = self.read.line
+        line = self.reading.line
         figures: list[schema.Figure] = []
         derived = any(how for _, how in line.tracks.get((item.id, "row:derived"), ()))
         passed = "gradient that backward starts with" if derived else "gradient passed"
@@ -228,13 +228,14 @@ class _Details:
             "head": {
                 "name": name or "tensor without a name",
                 "label": {"leaf": "leaf", "root": "root", "constant": "constant"}.get(item.role, "intermediate result"),
-                "code": self.read.code(stack), "shape": list(fact.shape), "dtype": fact.dtype,
+                "code": self.reading.code(stack), "shape": list(fact.shape), "dtype": fact.dtype,
                 "device": fact.leaf.device if fact.leaf is not None else "cpu",
                 "sequence_nr": node.sequence_nr if node is not None else None, "about": "",
             },
             "formula": [], "moments": moments, "ledger": self.ledger(item.tensor, name or "the tensor"), "saved": [],
-            "figures": figures, "check": None, "compared": None, "jacobian": None, "through": through(self.read, item),
-            "revision": self.revision, "element": item.id, "values": self.table.rows,
+            "figures": figures, "check": None, "compared": None, "jacobian": None,
+            "through": through(self.reading, item), "revision": self.revision, "element": item.id,
+            "values": self.table.rows,
         }  # fmt: skip
 
     def values(self, item: Item) -> list[Line]:
@@ -294,18 +295,18 @@ class _Details:
         add = self.table.add
         stack = self.facts.calls[call].event.stack if call is not None and call in self.facts.calls else event.stack
         return {
-            "step": self.read.line.step_of.get(event.index, 0),
+            "step": self.reading.line.step_of.get(event.index, 0),
             "call": call,
             "label": label,
             "before": add(self.trace, before),
             "added": add(self.trace, added),
             "after": add(self.trace, after),
-            "code": self.read.code(stack),
+            "code": self.reading.code(stack),
         }
 
     def group(self, group: str) -> schema.Details:
         """A folded group: its contents, and the VJPs inside."""
-        grouping, drawing = self.read.drawing.grouping, self.read.drawing
+        grouping, drawing = self.reading.drawing.grouping, self.reading.drawing
         inside = [i for i in drawing.items.values() if group in grouping.paths[i.group]]
         ops = [i.op for i in inside if i.op is not None]
         lines = [
@@ -320,7 +321,7 @@ class _Details:
             "head": {
                 "name": grouping.labels[group],
                 "label": text.count(len(ops), "op"),
-                "code": self.read.code(first.stack) if first is not None else None,
+                "code": self.reading.code(first.stack) if first is not None else None,
                 "shape": None,
                 "dtype": None,
                 "device": "cpu",
@@ -335,10 +336,10 @@ class _Details:
             "check": None,
             "compared": None,
             "jacobian": None,
-            "through": through_group(self.read, group),
+            "through": through_group(self.reading, group),
             "moments": [
                 {
-                    "step": self.read.line.step_of.get(first.index, 0) if first is not None else 0,
+                    "step": self.reading.line.step_of.get(first.index, 0) if first is not None else 0,
                     "title": "inside",
                     "lines": lines,
                 }

@@ -7,7 +7,7 @@ from .reading import Reading
 from .visible_graph import Visible
 
 
-def hidden(read: Reading, seen: Visible) -> HiddenElements | None:
+def hidden(reading: Reading, seen: Visible) -> HiddenElements | None:
     """The elements that a folded group stands for, and the groups inside it; None if nothing is folded.
 
     Equal iterations of a loop have equal names, so these are listed once. Cost: linear in the elements of folded
@@ -22,7 +22,7 @@ def hidden(read: Reading, seen: Visible) -> HiddenElements | None:
         item = drawing.items[ident]
         if seen.home[item.group] is None or item.kind == "stub":  # a stub is a tensor that is found at its own place
             continue
-        name = (item.kind, item.role, *read.head(item))
+        name = (item.kind, item.role, *reading.head(item))
         nodes.append((ident, names.setdefault(name, len(names)), item.group))
     inside = [group for group in grouping.labels if seen.home[group] not in (None, group)]
     groups: list[HiddenGroup] = []

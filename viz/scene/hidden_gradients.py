@@ -22,8 +22,8 @@ class Within:
     `values` are numbered as in the scene.
     """
 
-    def __init__(self, read: Reading, seen: Visible, values: Table) -> None:
-        self.read, self.trace, self.seen, self.values = read, read.facts.trace, seen, values
+    def __init__(self, reading: Reading, seen: Visible, values: Table) -> None:
+        self.reading, self.trace, self.seen, self.values = reading, reading.facts.trace, seen, values
         self.formulas: list[list[Formula]] = []
         self._numbers: dict[int, int] = {}  # by id: a reading returns the same object each time
         self._equal: dict[str, int] = {}
@@ -39,13 +39,13 @@ class Within:
         if step.at is None or self.seen.place_of.get(step.at) not in groups:
             return result
         gets, gives = (
-            ", ".join(dict.fromkeys(self.read.brief(one) for one in values if one is not None))
+            ", ".join(dict.fromkeys(self.reading.brief(one) for one in values if one is not None))
             for values in (event.upstream, event.cotangents)
         )
         upstream = next((one for one in event.upstream if one is not None), None)
         result["within"] = {
             "gets": gets, "gives": gives, "upstream": self.values.add(self.trace, upstream),
-            "formula": self.number(self.read.formula(self.read.facts.ops[step.op].event)),
+            "formula": self.number(self.reading.formula(self.reading.facts.ops[step.op].event)),
         }  # fmt: skip
         return result
 
@@ -63,7 +63,7 @@ class Within:
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
         result: list[Sent] = []
-        for one in self.read.sent(event, drawing.facts.ops[step.op].event):
+        for one in self.reading.sent(event, drawing.facts.ops[step.op].event):
             sent = self.values.add(self.trace, event.cotangents[one.slot])
             entry: Sent = {"name": one.name or "a leaf", "value": sent}
             place, link = places.get(one.slot), links.get(one.slot)

@@ -52,23 +52,23 @@ FINER = 0.04
 _openings: WeakKeyDictionary[Drawing, dict[int, Opening]] = WeakKeyDictionary()
 
 
-def opening(read: Reading, above: int) -> Opening:
+def opening(reading: Reading, above: int) -> Opening:
     """The most open way in which a graph is visible as a whole in `VIEW`; if there is none, by its size (`folds`).
 
     `above` is the size from which on groups are folded; in a program with a story (`FOLD_ABOVE_TOLD`), which talks
     about them, modules with parameters stay open.
     """
-    openings = _openings.setdefault(read.drawing, {})
+    openings = _openings.setdefault(reading.drawing, {})
     if above not in openings:
-        openings[above] = _opening(read, above)
+        openings[above] = _opening(reading, above)
     return openings[above]
 
 
-def _opening(read: Reading, above: int) -> Opening:
-    first = begins_folded(read.drawing, above)
+def _opening(reading: Reading, above: int) -> Opening:
+    first = begins_folded(reading.drawing, above)
     best, most = Opening(first[0] if first else frozenset(), {}), 0.0
-    for folded in first or _ways(read, above):
-        seen = Visible(read.facts, read.drawing, folded, direct=folded)
+    for folded in first or _ways(reading, above):
+        seen = Visible(reading.facts, reading.drawing, folded, direct=folded)
         graph = seen.graph()
         if len(graph) > MOST_NODES:
             continue
@@ -77,47 +77,47 @@ def _opening(read: Reading, above: int) -> Opening:
         except Exception:  # noqa: BLE001, S112  the scene reports it, and is shown without
             continue
         size = zoom(graph, picture, seen.view)
-        good = size >= WHOLE or _is_read_on(read, seen, graph, picture)
+        good = size >= WHOLE or _is_read_on(reading, seen, graph, picture)
         if good or size > most:
             best, most = _opening_of(folded, seen, picture), size
         if good:
             break
-    return _roomy(read, _lasting(read, best, most)) if most else best
+    return _roomy(reading, _lasting(reading, best, most)) if most else best
 
 
-def _lasting(read: Reading, begin: Opening, size: float) -> Opening:
+def _lasting(reading: Reading, begin: Opening, size: float) -> Opening:
     """The opening without its lines, if the picture in lines does not reach the zoom `size`."""
     if not begin.lines:
         return begin
-    seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
+    seen = Visible(reading.facts, reading.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
     graph = seen.graph()
     is_same = zoom(graph, choice.layout(graph), seen.view) >= size - HAIR
     return begin if is_same else replace(begin, lines={})
 
 
-def _roomy(read: Reading, begin: Opening) -> Opening:
+def _roomy(reading: Reading, begin: Opening) -> Opening:
     """The opening with nodes as wide as their text is at the zoom at which the picture's height fits.
 
     They are only so wide that the picture shrinks in no view, stays legible, and needs no more lines.
     """
-    seen = _zooms(read, begin)
+    seen = _zooms(reading, begin)
     before = [min(pair) for pair in seen]
     text_zoom = min((high for wide, high in seen if WHOLE <= high < wide), default=LARGE)
     while grown(text_zoom) > ROOM:
         opening = replace(begin, zoom=text_zoom)
-        now = [min(pair) for pair in _zooms(read, opening)]
+        now = [min(pair) for pair in _zooms(reading, opening)]
         if now and all(size >= min(was, EASY) - HAIR for size, was in zip(now, before, strict=True)):
             return opening
         text_zoom += FINER
     return begin
 
 
-def _zooms(read: Reading, begin: Opening) -> list[Size]:
+def _zooms(reading: Reading, begin: Opening) -> list[Size]:
     """The widths and heights at which a picture is seen, in its own view and on a lower screen.
 
     None if it is too large to be seen whole, or would be broken into other lines.
     """
-    seen = Visible(read.facts, read.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom)
+    seen = Visible(reading.facts, reading.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom)
     graph = seen.graph()
     if len(graph) > MOST_NODES:
         return []
@@ -126,16 +126,16 @@ def _zooms(read: Reading, begin: Opening) -> list[Size]:
     return [zooms(graph, picture, view) for view in (seen.view, lower(seen.view))] if same else []
 
 
-def _ways(read: Reading, above: int) -> list[frozenset[str]]:
+def _ways(reading: Reading, above: int) -> list[frozenset[str]]:
     """Ways to fold a graph, beginning with the most open; without a story, calls of modules with parameters are folded
     too if nothing else helps, inner ones first.
 
     The place of an error stays open.
     """
-    drawing = read.drawing
-    error = explain(read.facts, drawing)
+    drawing = reading.drawing
+    error = explain(reading.facts, drawing)
     open_so = frozenset(failing(drawing, error.at if error is not None else None))
-    story_groups = told_of(read.facts, drawing)
+    story_groups = told_of(reading.facts, drawing)
     ways = levels(drawing, story_groups)
     if above < FOLD_ABOVE_TOLD:
         ways += [(folded & drawing.grouping.calls) | (folded - story_groups) for folded in inner_first(drawing)]
@@ -143,11 +143,11 @@ def _ways(read: Reading, above: int) -> list[frozenset[str]]:
     return list(dict.fromkeys(folded.union(drawing.grouping.quiet) - open_so for folded in ways))
 
 
-def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: choice.Picture) -> bool:
+def _is_read_on(reading: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: choice.Picture) -> bool:
     """Return whether the picture can be read iteration by iteration: all are open, each fits on a low screen too, and
     so does each step together with the one before.  If all add to one leaf, the view would return to it again and
     again."""
-    grouping, alike = read.drawing.grouping, rounds(read.drawing).every
+    grouping, alike = reading.drawing.grouping, rounds(reading.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.paths[grouping.within[one]])
     if not innermost or not innermost <= picture.boxes.keys() or not alike.isdisjoint(seen.folded):
         return False  # one is folded, or a group around it
@@ -155,7 +155,7 @@ def _is_read_on(read: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: c
         return False
     if extent(graph, picture)[0] > VIEW[0] / WHOLE or any(len(picture.parts.get(one, ())) > 1 for one in innermost):
         return False
-    places = [_box(graph, picture, seen.place_of[step.at]) for step in read.line.steps if step.at in seen.place_of]
+    places = [_box(graph, picture, seen.place_of[step.at]) for step in reading.line.steps if step.at in seen.place_of]
     pairs = [around(pair) for pair in itertools.pairwise(places)]
     return all(_fits(picture.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
 

@@ -30,8 +30,8 @@ Floats = Track[float | None]
 class Norms:
     """The norms of one revision, as the picture shows it."""
 
-    def __init__(self, read: Reading, seen: Visible) -> None:
-        self.trace, self.line, self.seen, self._norm = read.facts.trace, read.line, seen, read.norm
+    def __init__(self, reading: Reading, seen: Visible) -> None:
+        self.trace, self.line, self.seen, self._norm = reading.facts.trace, reading.line, seen, reading.norm
         self.drawing, self.facts = seen.drawing, seen.facts
         self.uses = Counter(link.tensor for link in self.drawing.links.values() if link.op is not None and link.grad)
 

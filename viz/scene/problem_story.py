@@ -13,7 +13,7 @@ from ..reading.source_text import source
 from ..schema.scene import Chapter, Error, Scene
 from ..schema.scene import Step as StepOfScene
 from ..schema.values import Code
-from .reading import Reading, reading
+from .reading import Reading, reading_of
 
 _TITLES: Mapping[Kind, str] = {
     "nan": "A nan appears", "inf": "An inf appears",
@@ -26,20 +26,20 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
 
     The `kind` of a chapter is that of its finding, or "error".
     """
-    read = reading(trace)
+    reading = reading_of(trace)
     result = []
-    for finding in read.once(("sure",), lambda: _sure(read)):
-        step = read.line.step_of.get(finding.event)
+    for finding in reading.once(("sure",), lambda: _sure(reading)):
+        step = reading.line.step_of.get(finding.event)
         if step is not None:
             place = scene["steps"][step]["at"]
             code = scene["steps"][step]["code"]
-            of = _of(read.facts, code) if code is not None and code["line"] == finding.line else ""
+            of = _of(reading.facts, code) if code is not None and code["line"] == finding.line else ""
             result.append(_chapter(finding, step + 1, [place] if place is not None else [], of))
-            itself = read.line.steps[step].at
+            itself = reading.line.steps[step].at
             if place != itself is not None and (folded := _folded_around(scene, step)):
                 result[-1] |= {"select": [itself, *result[-1]["select"]], "unfold": folded}
     if scene["error"] is not None:
-        result.append(stopped(scene["error"], scene["steps"], read.facts))
+        result.append(stopped(scene["error"], scene["steps"], reading.facts))
     return sorted(result, key=lambda chapter: chapter["step"] or 0)
 
 
@@ -49,18 +49,18 @@ def _folded_around(scene: Scene, step: int) -> list[str]:
     return [one["group"] for one in scene["spans"] if one["start"] <= step < one["end"] and one["group"] in folded]
 
 
-def _sure(read: Reading) -> list[Finding]:
+def _sure(reading: Reading) -> list[Finding]:
     """The findings that are rarely intended, without an inf of the forward pass that did no harm."""
-    sure = [finding for finding in read.findings if finding.kind not in OFTEN_MEANT]
-    harmless = {finding.kind for finding in sure} & NONFINITE == {"inf"} and read.facts.roots
-    if harmless and _is_sound(read):
+    sure = [finding for finding in reading.findings if finding.kind not in OFTEN_MEANT]
+    harmless = {finding.kind for finding in sure} & NONFINITE == {"inf"} and reading.facts.roots
+    if harmless and _is_sound(reading):
         return [finding for finding in sure if finding.kind != "inf"]
     return sure
 
 
-def _is_sound(read: Reading) -> bool:
+def _is_sound(reading: Reading) -> bool:
     """Return whether all roots of backward calls are finite."""
-    return read.once(("sound",), lambda: nonfinite.roots_are_finite(read.facts))
+    return reading.once(("sound",), lambda: nonfinite.roots_are_finite(reading.facts))
 
 
 def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
@@ -70,11 +70,11 @@ def opens(trace: Trace, scene: Scene, chapters: list[Chapter]) -> int | None:
     If the roots of backward are finite, wrong values of the forward pass were discarded, and the first wrong gradient
     counts.
     """
-    sound = _is_sound(reading(trace))
+    sound = _is_sound(reading_of(trace))
     stopped = [c for c in chapters if c["kind"] == "error"]
     wrong = [c for c in chapters if sound and c["kind"] in NONFINITE_GRADIENT]
     origins = [c for c in chapters if c["kind"] in EXPLODING | NONFINITE]
-    calls = reading(trace).facts.calls
+    calls = reading_of(trace).facts.calls
     passed = [
         (-distance_from_loss(calls[phase["call"]].event), phase["end"])
         for phase in scene["phases"]

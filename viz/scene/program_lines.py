@@ -22,17 +22,17 @@ MOST_PRINTED = 100_000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def lines(read: Reading) -> list[Line]:
+def lines(reading: Reading) -> list[Line]:
     """The lines at which something was recorded, in the order of the files.  Cost: linear in the steps."""
-    files = {name: index for index, name in enumerate(read.facts.trace.files)}
+    files = {name: index for index, name in enumerate(reading.facts.trace.files)}
     # Statements that only write, such as `opt.zero_grad()`, call nothing that is recorded: each is a span of its own.
     writes = Counter(
-        _place(span["code"]) for span in read.spans if span["row"] == 0 and span["kind"] == "write" and span["code"]
+        _place(span["code"]) for span in reading.spans if span["row"] == 0 and span["kind"] == "write" and span["code"]
     )
-    called = {(files[file], line): n for (file, line), n in read.drawing.grouping.runs.items() if file in files}
+    called = {(files[file], line): n for (file, line), n in reading.drawing.grouping.runs.items() if file in files}
     runs = {**writes, **called}
     norms: dict[Place, float] = {}
-    for place, norm in _gradients(read):
+    for place, norm in _gradients(reading):
         norms[place] = max(norms.get(place, 0.0), norm, key=_order)
     return [
         {
@@ -43,11 +43,11 @@ def lines(read: Reading) -> list[Line]:
     ]  # fmt: skip
 
 
-def _gradients(read: Reading) -> Iterator[tuple[Place, float]]:
+def _gradients(reading: Reading) -> Iterator[tuple[Place, float]]:
     """The norm of each gradient that reaches an op, a leaf, or a call, with its line."""
-    trace = read.facts.trace
-    for step in read.line.steps:
-        event, code = trace.events[step.event], read.places(step)["code"]
+    trace = reading.facts.trace
+    for step in reading.line.steps:
+        event, code = trace.events[step.event], reading.places(step)["code"]
         if code is None:
             continue
         if isinstance(event, VjpRun):
@@ -57,10 +57,10 @@ def _gradients(read: Reading) -> Iterator[tuple[Place, float]]:
         else:
             continue
         for value in values:
-            norm = read.norm(value)
+            norm = reading.norm(value)
             if norm is not None:
                 yield _place(code), norm
-    for span in read.spans:
+    for span in reading.spans:
         if span["code"] is not None and span["group"] is not None and span["norm"] is not None:
             yield _place(span["code"]), float(span["norm"])
 
@@ -74,17 +74,17 @@ def _order(norm: float) -> tuple[bool, float]:
     return (True, 0.0) if math.isnan(norm) else (False, norm)
 
 
-def prints(read: Reading) -> list[Print]:
+def prints(reading: Reading) -> list[Print]:
     """The program's prints, with the time and the line of each.  Cost: linear in the text."""
     room = MOST_PRINTED
     result: list[Print] = []
-    for step, event in read.line.prints:
+    for step, event in reading.line.prints:
         text, more = as_shown(event.text), event.more
         room -= len(text)
         if room < 0:
             text, more = "", more + len(text.splitlines())
         stream: Literal["stdout", "stderr"] = "stderr" if event.stream == "stderr" else "stdout"
-        result.append({"step": step, "code": read.code(event.stack), "stream": stream, "text": text, "more": more})
+        result.append({"step": step, "code": reading.code(event.stack), "stream": stream, "text": text, "more": more})
     return result
 
 

@@ -195,7 +195,7 @@ _readings: Lru[Trace, Reading] = Lru(*READINGS, _weight)
 _flight = SingleFlight()
 
 
-def reading(trace: Trace) -> Reading:
+def reading_of(trace: Trace) -> Reading:
     """Facts, graph and timeline of a trace; those used last are cached.
 
     A reading holds its trace, so it must not be stored in an object that lives as long as the trace.

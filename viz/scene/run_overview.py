@@ -22,7 +22,7 @@ from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
 from ..schema.run import RunFinding, RunOverview
 from ..schema.values import Num
-from .reading import reading
+from .reading import reading_of
 
 LOOKED_INTO = 3
 """Iterations whose graphs are searched: a mistake in the program is in nearly all of them."""
@@ -54,7 +54,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
                 result[one.kind] = _in_iteration(run, number, one)
     if numbers and not result.keys() & {"dead-units", "alike-units"}:
         with suppress(TraceFileError):
-            for one in dead_units(reading(run.trace(numbers[-1])).facts):
+            for one in dead_units(reading_of(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
     return [*_origin(run), *_left_in_eval(run), *_sends_zeros(run), *result.values()]
 
@@ -62,7 +62,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
 def _findings(run: Run, number: int) -> Sequence[Finding]:
     """The findings of a section; none if it cannot be shown because the file is damaged there."""
     try:
-        return reading(run.trace(number)).findings
+        return reading_of(run.trace(number)).findings
     except TraceFileError:
         return ()
 
@@ -86,7 +86,7 @@ def _sends_zeros(run: Run) -> Iterator[RunFinding]:
     zero = np.isfinite(norms).any(axis=1) & ~(norms > 0).any(axis=1)
     names = {one.name for one, is_zero in zip(run.overview.parameters, zero.tolist(), strict=True) if is_zero}
     with suppress(TraceFileError):
-        stops = zero_gradients(reading(run.trace(number)).facts, names)
+        stops = zero_gradients(reading_of(run.trace(number)).facts, names)
         for one in stops[:1]:
             do = "do" if stops[2:] else "does"
             more = f" {text.count(len(stops) - 1, 'other op')} {do} the same." if stops[1:] else ""

@@ -49,7 +49,7 @@ from .hidden_gradients import Within
 from .initial_view import opening
 from .norms import Norms
 from .program_lines import lines, prints
-from .reading import reading
+from .reading import reading_of
 from .visible_graph import Visible, rounded
 
 MOST_FAR = 2
@@ -111,18 +111,18 @@ class _Scene:
         changes: Sequence[Change],
     ) -> None:  # fmt: skip
         self.trace, self.layout_name, self.edits, self.changes = trace, layout_name, edits, changes
-        read = self.read = reading(trace)
-        self.facts, self.line = read.facts, read.line
-        self.values = Table(of=trace, entries=read.entries)
-        begin = opening(read, above)
-        folded = {group for group in read.drawing.grouping.labels if folds.get(group, group in begin.folded)}
-        begin_lines = begin.lines if folded == begin.folded or not read.drawing.grouping.model else {}
-        self.seen = Visible(read.facts, read.drawing, folded, begin_lines, begin.limit, begin.folded, begin.zoom)
+        reading = self.reading = reading_of(trace)
+        self.facts, self.line = reading.facts, reading.line
+        self.values = Table(of=trace, entries=reading.entries)
+        begin = opening(reading, above)
+        folded = {group for group in reading.drawing.grouping.labels if folds.get(group, group in begin.folded)}
+        begin_lines = begin.lines if folded == begin.folded or not reading.drawing.grouping.model else {}
+        self.seen = Visible(reading.facts, reading.drawing, folded, begin_lines, begin.limit, begin.folded, begin.zoom)
         self.drawing = self.seen.drawing
         self.matrices: dict[str, np.ndarray | None] = {}
-        self.norms = Norms(read, self.seen)
-        self.scale = read.once(("scale",), self.norms.range) if begin.folded else None
-        self.within = Within(read, self.seen, self.values)
+        self.norms = Norms(reading, self.seen)
+        self.scale = reading.once(("scale",), self.norms.range) if begin.folded else None
+        self.within = Within(reading, self.seen, self.values)
 
     def document(
         self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
@@ -135,17 +135,17 @@ class _Scene:
         line = self.line
         self.findings = self.problems()
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
-        command_documents = commands(self.read, self.values, self.shown_place, self.edits, changed)
+        command_documents = commands(self.reading, self.values, self.shown_place, self.edits, changed)
         edited = [command for command in command_documents if command["changed"] and command["start"] < len(line.steps)]
         document: Told = {
             "format": 1,
             "revision": self.revision(revision),
             "program": self.program(program),
-            "steps": list(map(self.step, line.steps, self.read.step_sentences, self.read.step_places)),
+            "steps": list(map(self.step, line.steps, self.reading.step_sentences, self.reading.step_places)),
             "phases": [self.phase(phase, edited) for phase in line.phases],
-            "spans": self.read.spans,
-            "lines": self.read.once(("lines",), lambda: lines(self.read)),
-            "prints": prints(self.read),
+            "spans": self.reading.spans,
+            "lines": self.reading.once(("lines",), lambda: lines(self.reading)),
+            "prints": prints(self.reading),
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
             "nodes": nodes, "edges": edges, "groups": self.seen.groups(picture),
@@ -158,7 +158,7 @@ class _Scene:
             "bounds": bounds(nodes, picture),
             "layout": picture.name, "layout_note": note,
             "folded": sorted(self.seen.folded),
-            "hidden": hidden(self.read, self.seen),
+            "hidden": hidden(self.reading, self.seen),
         }  # fmt: skip
         if self.seen.folded and len(self.drawing.items) <= TOLD:
             document["inside"] = self.inside()
@@ -172,7 +172,7 @@ class _Scene:
         if ident in self.drawing.grouping.labels:
             return self.folded_group(ident, (x, y), size)
         item = self.drawing.items[ident]
-        label, sub, title = self.read.head(item)
+        label, sub, title = self.reading.head(item)
         fact = self.facts.tensors[item.tensor] if item.tensor is not None else None
         tracks: NodeTracks = {"state": self.track(ident, "state", "future"), "faint": self.track(ident, "faint", False)}
         saved: list[Chip] = []
@@ -181,7 +181,7 @@ class _Scene:
         if item.op is not None:
             tracks["saved"] = self.track(ident, "saved", "none")
             tracks["upstream"] = self.value_track(ident, "upstream")
-            saved, formula = cards.saved_chips(item.op, self.facts), self.read.formula(self.facts.ops[item.op].event)
+            saved, formula = cards.saved_chips(item.op, self.facts), self.reading.formula(self.facts.ops[item.op].event)
             stack = self.facts.ops[item.op].event.stack
         elif fact is not None and fact.producers.get(item.version) is not None:
             stack = self.facts.ops[fact.producers[item.version]].event.stack  # type: ignore[index]  # asked above
@@ -191,7 +191,7 @@ class _Scene:
             "group": item.group, "twin": self.seen.place_of[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
             "rows": [self.row(ident, row) for row in self.seen.rows.get(ident, [])], "saved": saved, "tracks": tracks,
-            "code": self.read.code(stack), "formula": formula,
+            "code": self.reading.code(stack), "formula": formula,
         }  # fmt: skip
         if item.tensor in self.facts.retained:
             node["retains"] = self.retains(ident, item.tensor)
@@ -241,16 +241,16 @@ class _Scene:
             "group": grouping.within[group], "twin": None, "shape": None, "dtype": None, "rows": [], "saved": [],
             "formula": [],
             "tracks": {
-                "state": self.read.once(
+                "state": self.reading.once(
                     ("state", *inside), lambda: together([self.computed(m, bool(ops)) for m in inside], joint_state)
                 ),
-                "faint": self.read.once(
+                "faint": self.reading.once(
                     ("faint", *inside), lambda: together([self.track(m, "faint", False) for m in inside], all)
                 ),
                 "upstream": self.value_track(back.id, "cotangent") if back is not None else [(0, None)],
                 "norm": self.norms.group(group),
             },
-            "code": self.read.code(self.facts.ops[first].event.stack) if first is not None else None,
+            "code": self.reading.code(self.facts.ops[first].event.stack) if first is not None else None,
         }  # fmt: skip
         if dots:
             node["dots"] = dots
@@ -266,7 +266,7 @@ class _Scene:
         led = {place_of[link.source] for link in self.seen.borders.coming[group].values()}
         twins = [items[m].twin for m in inside if items[m].kind == "stub"]
         others = dict.fromkeys(twin for twin in twins if twin and place_of[twin] == twin and twin not in led)
-        names = [f"{self.read.head(items[twin])[0]} ↗" for twin in others]
+        names = [f"{self.reading.head(items[twin])[0]} ↗" for twin in others]
         return names if len(names) <= MOST_FAR else [*names[:MOST_FAR], "…"]
 
     def computed(self, member: str, with_ops: bool) -> Track[Any]:
@@ -359,14 +359,14 @@ class _Scene:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
             elements.append({
-                "id": self.seen.place_of[ident], "kind": item.kind, "label": self.read.head(item)[0],
-                "code": self.read.code(stack) if stack >= 0 else None,
+                "id": self.seen.place_of[ident], "kind": item.kind, "label": self.reading.head(item)[0],
+                "code": self.reading.code(stack) if stack >= 0 else None,
                 "unfold": [group for group in self.drawing.grouping.paths[item.group] if group in self.seen.folded],
             })  # fmt: skip
         items = self.drawing.items
         return {
             "nodes": elements,
-            "at": [self.read.head(items[one])[0] if one in items else None for one in at],
+            "at": [self.reading.head(items[one])[0] if one in items else None for one in at],
         }
 
     # -- time -----------------------------------------------------------------------------------------------------
@@ -380,7 +380,7 @@ class _Scene:
         return [(k, self.values.add(self.trace, value, is_drawn)) for k, value in track]
 
     def phase(self, phase: Phase, edited: Sequence[Command]) -> schema.Phase:
-        code = self.read.code(phase.stack) if phase.kind != "forward" else None
+        code = self.reading.code(phase.stack) if phase.kind != "forward" else None
         own = (c for c in edited if c["code"] == code and c["start"] <= phase.start < c["end"])
         label = phase.label if phase.call is None else next((c["label"] for c in own), phase.label)
         return {
@@ -408,7 +408,7 @@ class _Scene:
         """The problems that raised no error, each at a node and from the end of a step on."""
         steps = self.line.steps
         findings: list[Finding] = []
-        for finding in self.read.findings:
+        for finding in self.reading.findings:
             own_step = self.line.step_of.get(finding.event)
             later = (k for k, step in enumerate(steps) if step.event > finding.event)
             step = own_step if own_step is not None else next(later, len(steps) - 1)
@@ -463,7 +463,7 @@ class _Scene:
 
     def used(self, step: Step, flow: Flow) -> np.ndarray | None:
         """The local Jacobian that a VJP used, if it is not that of the forward pass; else None."""
-        link, stale = flow.link, self.read.unseen.get(step.event)
+        link, stale = flow.link, self.reading.unseen.get(step.event)
         if not flow.back or stale is None or link.op is None or link.input is None or link.id not in self.matrices:
             return None
         event = self.facts.ops[link.op].event
@@ -524,7 +524,7 @@ class _Scene:
         """Rows whose values differ from those of the revision before, with its tracks."""
         if before is None:
             return None
-        old = reading(before)
+        old = reading_of(before)
         tracks: dict[str, Track[int | None]] = {}
         for (element, key), track in old.line.tracks.items():
             if key not in ("row:value", "row:grad", "row:seed") or self.seen.place_of.get(element) != element:

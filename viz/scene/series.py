@@ -37,63 +37,63 @@ class Point:
     moments: tuple[tuple[int, int], ...]
 
 
-def through(read: Reading, item: Item) -> Series | None:
+def through(reading: Reading, item: Item) -> Series | None:
     """The series of an element, as in docs/scene-format.md; None if it occurs fewer than three times. Cost: linear in
     the ops."""
     if item.op is not None:
-        facts, event = read.facts, read.facts.ops[item.op].event
+        facts, event = reading.facts, reading.facts.ops[item.op].event
         if event.node is None:
             return None
         title = f"norm of the gradient that {event.node.name} receives"
-        ops = _again(read, item.op)
-        names = _rounds(read, ops)
+        ops = _again(reading, item.op)
+        names = _rounds(reading, ops)
         points = [_gradient(facts, op, 0, None, name) for op, name in zip(ops, names, strict=True)]
-        return _series(read, title, "norm", points, ops.index(item.op))
+        return _series(reading, title, "norm", points, ops.index(item.op))
     if item.tensor is None:
         return None
-    return _of_leaf(read, item.tensor) or _of_results(read, item)
+    return _of_leaf(reading, item.tensor) or _of_results(reading, item)
 
 
-def through_group(read: Reading, group: str) -> Series | None:
+def through_group(reading: Reading, group: str) -> Series | None:
     """The series of a group's result: the first one with a gradient that is used outside of it."""
-    drawing = read.drawing
+    drawing = reading.drawing
     inside = {i for i, item in drawing.items.items() if group in drawing.grouping.paths[item.group]}
     for link in drawing.links.values():
         if link.grad and link.source in inside and link.target not in inside:
-            return through(read, drawing.items[link.source])
+            return through(reading, drawing.items[link.source])
     return None
 
 
-def _of_leaf(read: Reading, tensor: int) -> Series | None:
+def _of_leaf(reading: Reading, tensor: int) -> Series | None:
     """The gradient that each backward call brought to a leaf."""
-    facts = read.facts
+    facts = reading.facts
     events = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
     name = facts.names.get(tensor) or "the leaf"
-    rounds = read.drawing.grouping.rounds_of_calls
+    rounds = reading.drawing.grouping.rounds_of_calls
     labels = _told_apart([rounds.get(e.call, ()) for e in events], [f"call {e.call + 1}" for e in events])
     points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, events, strict=True)]
-    return _series(read, f"norm of the gradient that each call adds to {name}.grad", "norm", points)
+    return _series(reading, f"norm of the gradient that each call adds to {name}.grad", "norm", points)
 
 
-def _of_results(read: Reading, item: Item) -> Series | None:
+def _of_results(reading: Reading, item: Item) -> Series | None:
     """The results of one expression, iteration by iteration: values of a loss, gradients of everything else."""
-    facts = read.facts
+    facts = reading.facts
     assert item.tensor is not None
     op = facts.tensors[item.tensor].producers.get(item.version)
     if op is None:
         return None
     place = next(n for n, out in enumerate(facts.ops[op].event.outputs) if out.tensor == item.tensor)
-    ops = _again(read, op)
+    ops = _again(reading, op)
     name = facts.names.get(item.tensor) or "the result"
     outs = [facts.ops[k].event.outputs[place] for k in ops]
-    rounds = _rounds(read, ops)
+    rounds = _rounds(reading, ops)
     if item.role == "root" and all(text.size(out.shape) == 1 for out in outs):
         points = [
-            Point(label, read.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
+            Point(label, reading.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
             for label, k, out in zip(rounds, ops, outs, strict=True)
         ]
-        return _series(read, f"{name} in each iteration", "size", points, ops.index(op))
-    cards = [read.drawing.card(out.tensor) for out in outs]
+        return _series(reading, f"{name} in each iteration", "size", points, ops.index(op))
+    cards = [reading.drawing.card(out.tensor) for out in outs]
     accumulations: dict[int, list[Accumulated]] = {out.tensor: [] for out in outs}
     for event in facts.trace.events:
         if isinstance(event, Accumulated) and event.retained and event.tensor in accumulations:
@@ -104,12 +104,12 @@ def _of_results(read: Reading, item: Item) -> Series | None:
     ]
     roots = {facts.names.get(root) for root in facts.roots}
     loss = roots.pop() if len(roots) == 1 else None
-    return _series(read, f"norm of ∂{loss or 'L'}/∂{name} in each iteration", "norm", points, ops.index(op))
+    return _series(reading, f"norm of ∂{loss or 'L'}/∂{name} in each iteration", "norm", points, ops.index(op))
 
 
-def _again(read: Reading, op: int) -> list[int]:
+def _again(reading: Reading, op: int) -> list[int]:
     """The ops that the same code ran: one for each time that this position of the call was reached."""
-    facts, grouping = read.facts, read.drawing.grouping
+    facts, grouping = reading.facts, reading.drawing.grouping
     own = facts.ops[op].event
     alike = [
         k for k, fact in enumerate(facts.ops)
@@ -126,9 +126,9 @@ def _again(read: Reading, op: int) -> list[int]:
     return [k for k in alike if places[k] == places[op]]
 
 
-def _rounds(read: Reading, ops: Sequence[int]) -> list[str]:
+def _rounds(reading: Reading, ops: Sequence[int]) -> list[str]:
     """A name for each of the ops that one place of the program ran."""
-    rounds = read.drawing.grouping.rounds
+    rounds = reading.drawing.grouping.rounds
     return _told_apart([rounds.get(op, ()) for op in ops], [f"round {n}" for n in range(1, len(ops) + 1)])
 
 
@@ -165,13 +165,13 @@ def _gradient(
 
 
 def _series(
-    read: Reading, title: str, kind: Literal["norm", "size"], points: Sequence[Point], here: int | None = None
+    reading: Reading, title: str, kind: Literal["norm", "size"], points: Sequence[Point], here: int | None = None
 ) -> Series | None:
     with_moments = [point for point in points if point.moments]
     if len(with_moments) < FEWEST:
         return None
     chosen = list(_thinned(list(enumerate(points, 1))))
-    trace, step_of = read.facts.trace, read.line.step_of
+    trace, step_of = reading.facts.trace, reading.line.step_of
 
     def size(index: int) -> Num | None:
         return as_json(trace.value(index))["stats"]["norm"]

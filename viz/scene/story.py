@@ -26,18 +26,18 @@ Key = tuple[str | None, str, str | None, int]
 """The name of a step in every revision: its command, its kind, its place, and its number among equal ones."""
 
 
-def outline(read: Reading) -> dict[str, Any]:
+def outline(reading: Reading) -> dict[str, Any]:
     """The tables of a story (`chapters.resolve`): a scene without a picture, with all groups open."""
-    items = read.drawing.items
+    items = reading.drawing.items
     nodes = [
-        {"id": ident, "kind": item.kind, "label": cards.head(item, read.drawing)[0],
-         "code": read.code(read.facts.ops[item.op].event.stack) if item.op is not None else None}
+        {"id": ident, "kind": item.kind, "label": cards.head(item, reading.drawing)[0],
+         "code": reading.code(reading.facts.ops[item.op].event.stack) if item.op is not None else None}
         for ident, item in items.items()
     ]  # fmt: skip
     return {
-        "program": {"files": [{"name": name, "text": text} for name, text in read.facts.trace.files.items()]},
+        "program": {"files": [{"name": name, "text": text} for name, text in reading.facts.trace.files.items()]},
         "nodes": nodes,
-        "steps": [{"kind": step.kind, "at": step.at, **read.places(step)} for step in read.line.steps],
+        "steps": [{"kind": step.kind, "at": step.at, **reading.places(step)} for step in reading.line.steps],
     }
 
 
@@ -146,8 +146,8 @@ class _After:
         return f"`{source(trace, frame)}` in line {frame.line}" if frame is not None else "its call"
 
     @staticmethod
-    def message(read: Reading, step: int) -> tuple[str, str] | None:
-        event = read.facts.trace.events[read.line.steps[step].event]
+    def message(reading: Reading, step: int) -> tuple[str, str] | None:
+        event = reading.facts.trace.events[reading.line.steps[step].event]
         return (event.type, event.message) if isinstance(event, ErrorRaised) else None
 
 
@@ -158,14 +158,14 @@ def _unasked(chapter: Chapter) -> Chapter:
     return result
 
 
-def _keys(read: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
+def _keys(reading: Reading, edits: Mapping[str, Any] | None) -> list[Key]:
     """The name of each step in all revisions."""
     owner: dict[int, str] = {}
-    for ident, _, command in ran(read, edits):
-        owner.update(dict.fromkeys(range(*span(read, command)), ident))
+    for ident, _, command in ran(reading, edits):
+        owner.update(dict.fromkeys(range(*span(reading, command)), ident))
     keys: list[Key] = []
     counted = Counter[tuple[str | None, str, str | None]]()
-    for number, step in enumerate(read.line.steps):
+    for number, step in enumerate(reading.line.steps):
         begin = (owner.get(number), step.kind, step.at)
         keys.append((*begin, counted[begin]))
         counted[begin] += 1

@@ -18,7 +18,7 @@ from viz.scene import problem_story, story
 from viz.scene import scene as viz_scene
 from viz.scene.changes import changes
 from viz.scene.command_positions import last_place
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.run_overview import in_iterations, run_overview
 from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
@@ -58,8 +58,8 @@ class Computed:
         return scene_of(job)
 
     def details(self, trace: Trace, scene: Mapping[str, Any], element: str) -> Details:
-        read = reading(trace)
-        if element not in read.drawing.items and element not in read.drawing.grouping.labels:
+        reading = reading_of(trace)
+        if element not in reading.drawing.items and element not in reading.drawing.grouping.labels:
             text = f"This revision has no element {element[:100]!r}."
             raise Problem("unknown-element", "This element does not exist", text)
         return viz_details.details(trace, scene, element)
@@ -97,10 +97,10 @@ def scene_of(job: SceneJob) -> Scene:
         chapters = scene["program"]["chapters"] = job.program.chapters({**scene, "inside": inside})
         scene["program"]["opens"] = None  # a story begins at its beginning
         if edits is not None:
-            before, now = reading(job.base), reading(job.trace)
+            before, now = reading_of(job.base), reading_of(job.trace)
             recorded = job.program.chapters(story.outline(before))
             chapters = story.retold(chapters, recorded, before, now, edits, scene)
-        scene["program"]["chapters"] = list(proposed(chapters, reading(job.base)))
+        scene["program"]["chapters"] = list(proposed(chapters, reading_of(job.base)))
     else:
         chapters = scene["program"]["chapters"] = problem_story.chapters(job.trace, scene)
         scene["program"]["opens"] = problem_story.opens(job.trace, scene, chapters)

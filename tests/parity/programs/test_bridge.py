@@ -22,7 +22,7 @@ from viz.reading.library import library
 from viz.record.compare_command import compare
 from viz.run.run import Run
 from viz.scene.details import details
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.server.revisions import Computed
 from viz.server.store import Problem
 
@@ -63,7 +63,7 @@ def test_what_pytorch_computed_is_compared_op_by_op() -> None:
     trace = run(NET, torch, X=X)
     assert library(trace) == f"PyTorch {torch.__version__}"
     shown = {}
-    for element in reading(trace).drawing.items:
+    for element in reading_of(trace).drawing.items:
         found = details(trace, {}, element)
         if found["kind"] == "op":
             shown[found["head"]["name"]] = found
@@ -96,7 +96,7 @@ def test_op_that_only_pytorch_has_is_described_and_stands_in_the_way_of_an_edit(
     trace = open_checked(tmp_path / "spectrum.backstep", 1000)
     own = [event.name for event in trace.events if isinstance(event, OpCalled) and "::" in event.name]
     assert own[0] == "aten::_fft_r2c"
-    texts = [details(trace, {}, element)["head"]["about"] for element in reading(trace).drawing.items]
+    texts = [details(trace, {}, element)["head"]["about"] for element in reading_of(trace).drawing.items]
     assert sum("An op of PyTorch" in text for text in texts) == len(own)
     assert sum("A trace cannot store complex64 numbers: only the shape is recorded." in text for text in texts) == 1
     with pytest.raises(Problem, match=r"The program uses aten::_fft_r2c in line 4 of .*does not have"):
@@ -130,7 +130,7 @@ def test_statistics_that_a_batch_norm_writes_uncounted_are_recorded() -> None:
     torch = pytest.importorskip("torch")
     source = "norm = torch.nn.BatchNorm1d(3)\nx = torch.tensor(X, requires_grad=True)\n" + "norm(x)\n" * 2
     trace = run(f"{source}norm.eval()\nnorm(x).sum().backward()", torch, X=X)
-    found = [details(trace, {}, element)["compared"] for element in reading(trace).drawing.items]
+    found = [details(trace, {}, element)["compared"] for element in reading_of(trace).drawing.items]
     assert sum(one is not None for one in found) >= 4 and all(one["agrees"] for one in found if one is not None)
 
 
@@ -143,7 +143,7 @@ def test_gradient_that_cancels_out_is_compared_with_what_it_sums() -> None:
         "((q(x) @ k(x).transpose(1, 2)).softmax(-1) @ v(x)).square().mean().backward()\n"
     )
     trace = run(source, torch)
-    found = [details(trace, {}, element)["compared"] for element in reading(trace).drawing.items]
+    found = [details(trace, {}, element)["compared"] for element in reading_of(trace).drawing.items]
     assert [one["text"] for one in found if one is not None and not one["agrees"]] == []
 
 

@@ -16,7 +16,7 @@ import engine
 from engine.trace.file.consistency import open_checked
 from tests.parity.helpers.recordings import recorded_here
 from viz.findings.errors.explain import Explained, explain
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 
 pytestmark = pytest.mark.parity
@@ -347,7 +347,7 @@ def explained(
     with torch.enable_grad(), contextlib.suppress(Exception), record() as trace, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are errors in tests, and torch gives some before its error
         exec(compile(text, path, "exec"), {"__name__": "__main__"})
-    read = reading(trace)
+    read = reading_of(trace)
     return explain(read.facts, read.drawing)
 
 

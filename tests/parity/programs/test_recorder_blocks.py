@@ -10,7 +10,7 @@ import pytest
 import backstep
 from engine.trace.events import AnyEvent, BackwardStarted, ErrorRaised, LeafCreated, OpCalled, VjpRun
 from viz.scene.details import details
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 pytestmark = pytest.mark.parity
 
@@ -57,7 +57,7 @@ def test_program_that_uses_both_libraries_is_recorded_in_its_order(tmp_path: Pat
     vjps = [event for event in trace.events if isinstance(event, VjpRun)]
     assert len(vjps) == 6 and len({one.node for one in vjps}) == 6
     assert x.grad.tolist() == pytest.approx(a.grad.tolist() if d.grad is None else [2.718281828, 7.389056], rel=1e-6)
-    for element in reading(trace).drawing.items:
+    for element in reading_of(trace).drawing.items:
         found = details(trace, {}, element).get("compared")
         assert found is None or found["agrees"]
     with plain() as alone:  # nothing is left behind in the engine's recorder

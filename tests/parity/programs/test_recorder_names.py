@@ -15,7 +15,7 @@ from tests.parity.helpers.recordings import recorded_here
 from viz.graph.graph import draw
 from viz.graph.groups import groups
 from viz.reading.facts import collect
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 pytestmark = pytest.mark.parity
 torch: Any = pytest.importorskip("torch")
@@ -129,7 +129,7 @@ def test_a_batch_stands_outside_of_the_calls_that_receive_it_under_its_name_ther
     trace = recorded_here(TRAINING.format(call=call, before=before), tmp_path)
     loaded = {e.tensor for e in trace.events if isinstance(e, LeafCreated) and e.source == "DataLoader"}
     assert {trace.names.get(tensor) for tensor in loaded} == {name, "labels"}
-    drawing = reading(trace).drawing
+    drawing = reading_of(trace).drawing
     calls = set(drawing.grouping.callers)
     outside = {i.tensor for i in drawing.items.values() if calls.isdisjoint(drawing.grouping.paths[i.group])}
     assert {tensor for tensor in loaded if trace.names.get(tensor) in ("images", "labels")} <= outside

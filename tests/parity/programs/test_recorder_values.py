@@ -21,7 +21,7 @@ from viz.reading.library import agreement
 from viz.reading.values import as_json
 from viz.record.block import Block
 from viz.record.torch.import_hook import Arrival
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.server.library.on_engine import Unlike, recomputed
 
 pytestmark = pytest.mark.parity
@@ -84,7 +84,7 @@ def test_bfloat16_and_float8_are_kept_exactly_and_named_in_a_file(tmp_path: Path
     assert trace.value(made[0].outputs[0].value).sample.tolist()[-4:] == [36, 36, 40, 40]
     vjps = [event for event in trace.events if isinstance(event, VjpRun)]
     assert {trace.value(one).dtype for vjp in vjps for one in vjp.cotangents if one is not None} == {"bfloat16"}
-    read = reading(trace)
+    read = reading_of(trace)
     (square,) = (e for e in trace.events if isinstance(e, OpCalled) and e.name == "mul" and e.outputs[0].shape == (3,))
     found = agreement(read.facts, square, [v for v in vjps if square.node and v.node == square.node.node], [{}])
     assert found is not None and found.agrees, found
@@ -116,7 +116,7 @@ def test_write_to_a_view_is_copy_slices_with_its_path_and_nodes_have_torchs_name
     assert not any(event.name.startswith("torch::") for event in ops)
     second = {event.node.name for event in ops if event.call is not None and event.node is not None}
     assert {"MulBackward0", "AddBackward0", "SliceBackwardBackward0"} <= second
-    read = reading(trace)
+    read = reading_of(trace)
     for one in writes[:2]:
         assert agreement(read.facts, one, [], []) is None  # it is the write itself that is compared
 
@@ -130,7 +130,7 @@ def test_batch_norm_that_trains_on_two_batches_is_not_said_to_use_statistics_tha
     nodes = [event.node for event in trace.events if isinstance(event, OpCalled) and event.node is not None]
     saved = {one.name for node in nodes if node.name == "NativeBatchNormBackward0" for one in node.saved}
     assert "weight" in saved and not {"running_mean", "running_var"} & saved
-    assert not reading(trace).findings
+    assert not reading_of(trace).findings
 
 
 STATISTICS = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
@@ -211,7 +211,7 @@ def test_a_parameter_has_its_name_and_a_card_in_a_module_that_has_a_call_of_its_
         x.sum().backward()
     leaves = {trace.names.get(one.tensor): one.source for one in trace.events if isinstance(one, LeafCreated)}
     assert leaves["model.raw"] == "parameter" and leaves["alone"] == "seen"
-    grouping = reading(trace).drawing.grouping
+    grouping = reading_of(trace).drawing.grouping
     assert not any("positive" in label for label in grouping.labels.values()), "a box that only computes with it"
 
 

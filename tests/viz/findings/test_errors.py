@@ -13,7 +13,7 @@ from engine.trace.events import ErrorRaised, Trace
 from viz.findings.errors.explain import Explained, explain
 from viz.findings.nonfinite import findings
 from viz.run.run import Run
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.server.revisions import to_edits
 
 from ..helpers.traces import CASE_3, recorded
@@ -26,7 +26,7 @@ MISMATCH = HEAD + "x = torch.ones(2, 2, requires_grad=True)\nz = x * 2\nz.backwa
 
 def explained(source: str, folder: Path) -> tuple[Trace, Explained]:
     trace = recorded(source, folder)
-    read = reading(trace)
+    read = reading_of(trace)
     found = explain(read.facts, read.drawing)
     assert found is not None
     return trace, found
@@ -102,7 +102,7 @@ def test_an_error_of_the_users_own_points_at_its_line(tmp_path: Path) -> None:
 
 def test_the_birth_of_an_infinity_is_found_forward_and_backward(tmp_path: Path) -> None:
     source = HEAD + "c = torch.zeros(1, requires_grad=True)\ny = torch.log(c) + 1\ny.backward(torch.ones(1))\n"
-    read = reading(recorded(source, tmp_path))
+    read = reading_of(recorded(source, tmp_path))
     found = findings(read.facts)
     assert [(f.kind, f.at) for f in found] == [("inf", "n0"), ("inf-gradient", "n0")]
     assert (
@@ -121,14 +121,14 @@ def test_anomaly_mode_is_explained_by_the_op_that_sent_the_first_inf(tmp_path: P
 
 def test_a_nan_from_an_infinity_that_came_is_blamed_on_where_that_was_born(tmp_path: Path) -> None:
     source = HEAD + "x = torch.zeros(2, requires_grad=True)\n(x ** 2).sqrt().sum().backward()\n"
-    born, spread = findings(reading(recorded(source, tmp_path)).facts)
+    born, spread = findings(reading_of(recorded(source, tmp_path)).facts)
     assert (born.kind, spread.kind) == ("inf-gradient", "nan-gradient")
     assert "The inf is multiplied by a derivative of 0, and 0 · inf is nan, in `x ** 2` (line 3)." in spread.why
     assert spread.fix == "Fix the op that produced the inf: this one only multiplied it."
 
 
 def test_a_sound_program_has_nothing_to_explain(tmp_path: Path) -> None:
-    read = reading(recorded(CASE_3, tmp_path))
+    read = reading_of(recorded(CASE_3, tmp_path))
     assert explain(read.facts, read.drawing) is None and findings(read.facts) == []
 
 
@@ -187,7 +187,7 @@ def test_a_hidden_state_in_an_attribute_is_named_and_cut_off(
     update: str, asks: str, keeping: str, tmp_path: Path
 ) -> None:
     trace = recorded(STATE.format(update=update, asks=asks), tmp_path)
-    read = reading(trace)
+    read = reading_of(trace)
     found = explain(read.facts, read.drawing)
     assert found is not None and found.why.startswith("self.state was computed before")
     assert "`self.state = self.state.detach()`" in found.fix
@@ -222,7 +222,7 @@ def test_in_an_iteration_of_a_run_the_link_to_an_earlier_one_is_named(
 ) -> None:
     run = Run(recorded(TRUNCATED.format(state=state, call=call), tmp_path))
     assert run.is_divided
-    read = reading(run.trace(len(run.sections) - 1))
+    read = reading_of(run.trace(len(run.sections) - 1))
     error = explain(read.facts, read.drawing)
     assert error is not None and error.why.startswith(f"{name} was computed in an earlier iteration")
     assert f"(in `{where}` in line" in error.why and reason in error.why
@@ -264,7 +264,7 @@ def test_what_was_frozen_is_not_said_to_be_computed_under_no_grad(tmp_path: Path
 
 
 def test_what_was_frozen_before_its_use_is_no_leaf(tmp_path: Path) -> None:
-    known = reading(recorded(FROZEN, tmp_path)).facts
+    known = reading_of(recorded(FROZEN, tmp_path)).facts
     frozen = [t for t, fact in known.tensors.items() if fact.flags]
     assert len(frozen) == 4 and not any(known.tensors[tensor].is_leaf for tensor in frozen)
 
@@ -287,7 +287,7 @@ def test_an_op_without_a_derivative_is_the_place_of_its_error(tmp_path: Path) ->
     source = "import engine as torch\nx = torch.ones(2, requires_grad=True)\ny = 3 * (x // 2)\ny.sum().backward()\n"
     trace, found = explained(source, tmp_path)
     assert "The gradient reaches `x // 2` in line 3, but PyTorch has no derivative for floor_divide" in found.why
-    assert found.at is not None and reading(trace).facts.ops[0].id == found.at
+    assert found.at is not None and reading_of(trace).facts.ops[0].id == found.at
     assert "Write `/`" in found.fix
 
 

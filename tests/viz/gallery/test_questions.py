@@ -11,7 +11,7 @@ import pytest
 
 from engine.trace.events import Accumulated, AnyEvent, ErrorRaised, OpCalled, Trace, VjpRun
 from viz.gallery import Program, resolve
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.schema.story import Choice
 
 from ..helpers.programs import ALL, picture, recorded
@@ -27,7 +27,7 @@ def arrived(trace: Trace, until: AnyEvent) -> set[str | None]:
 
 
 def says(trace: Trace, event: AnyEvent) -> str:
-    read = reading(trace)
+    read = reading_of(trace)
     return read.step_sentences[read.line.step_of[event.index]]
 
 
@@ -63,7 +63,7 @@ def test_question_is_open_and_its_right_choice_is_what_the_next_press_shows(prog
     trace, space, _ = recorded(program.id)
     *before, time = [one["step"] or 0 for one in resolve(program.chapters[: number + 1], picture(program.id))]
     assert time > max(before, default=0), "the next press shows nothing"
-    event = trace.events[reading(trace).line.steps[time - 1].event]
+    event = trace.events[reading_of(trace).line.steps[time - 1].event]
     if program.id in OTHERWISE:
         assert OTHERWISE[program.id](trace, space, event)
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 import engine
 from viz.scene.details import details
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 from viz.wording.sentences import say
 
@@ -84,7 +84,7 @@ Cube.apply(y).backward()
 
 
 def test_code_of_the_program_stands_in_its_step_and_a_graph_that_it_makes_is_drawn(tmp_path: Path) -> None:
-    read = reading(traces.recorded(OWN_CODE, tmp_path))
+    read = reading_of(traces.recorded(OWN_CODE, tmp_path))
     said = [say(step, read.drawing) for step in read.line.steps]
     assert said[1] == "Cube(y) gives 8. CubeBackward saves y. Its forward runs 1 op: y ** 3 = 8."
     calls = [read.line.phases[step.phase].call for step in read.line.steps]

@@ -15,13 +15,13 @@ from engine.trace.events import Frame, Trace
 from viz.graph.groups import groups
 from viz.reading import labels
 from viz.reading.facts import collect
-from viz.scene.reading import Reading, reading
+from viz.scene.reading import Reading, reading_of
 
 from ..helpers.traces import CASE_1, CASE_3, LOOP, recorded
 
 
 def read(source: str, folder: Path) -> Reading:
-    return reading(recorded("import engine as torch\n" + source, folder))
+    return reading_of(recorded("import engine as torch\n" + source, folder))
 
 
 def labels_of(found: Reading) -> dict[str, str | None]:
@@ -156,7 +156,7 @@ def test_an_expression_of_two_ops_at_one_place_is_one_round(tmp_path: Path) -> N
     trace = recorded(source, tmp_path)
     found = groups(collect(trace))
     assert list(found.labels.values()) == ["j = 0", "j = 1", "j = 2"]
-    assert [labels.label(op.event) for op in reading(trace).facts.ops[:4]] == ["[1]", "[0]", "[0]", "[0]"]
+    assert [labels.label(op.event) for op in reading_of(trace).facts.ops[:4]] == ["[1]", "[0]", "[0]", "[0]"]
 
 
 def test_labels_are_what_a_person_writes(tmp_path: Path) -> None:
@@ -497,7 +497,7 @@ def test_groups_that_are_alike_have_a_function_or_a_class_in_common(tmp_path: Pa
         "x = torch.ones(1, 2, requires_grad=True)\n"
         "h = sum([cell(x) for _ in range(2)])\nfor layer in layers:\n    h = layer(h)\nh.sum().backward()\n"
     )
-    grouping = reading(recorded(source, tmp_path)).drawing.grouping
+    grouping = reading_of(recorded(source, tmp_path)).drawing.grouping
     kin = {label: grouping.kin[group] for group, label in grouping.labels.items()}
     assert (kin["cell · 1"], kin["cell · 2"]) == ("cell", "cell")
     assert {of for label, of in kin.items() if label.startswith("layers[")} == {"Sequential"}

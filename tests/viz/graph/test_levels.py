@@ -8,14 +8,14 @@ import pytest
 
 from viz.graph.folds import begins_folded
 from viz.graph.groups import Grouping
-from viz.scene.reading import Reading, reading
+from viz.scene.reading import Reading, reading_of
 
 from ..helpers.traces import TRANSFORMER, recorded
 
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Reading:
-    return reading(recorded(TRANSFORMER, tmp_path_factory.mktemp("levels")))
+    return reading_of(recorded(TRANSFORMER, tmp_path_factory.mktemp("levels")))
 
 
 def by_label(grouping: Grouping) -> dict[str, str]:
@@ -65,7 +65,7 @@ def test_a_short_training_step_is_shown_by_its_model_too(tmp_path: Path) -> None
         "opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
         "net(torch.ones(1, 2)).sum().backward()\nopt.step()\n"
     )
-    short = reading(recorded(source, tmp_path))
+    short = reading_of(recorded(source, tmp_path))
     grouping = short.drawing.grouping
     assert len(short.facts.ops) < 40 and grouping.model == "net: Sequential"
     assert {grouping.labels[group] for group in grouping.quiet} >= {"SGD.step"}
@@ -85,7 +85,7 @@ def test_parts_of_a_long_function_are_called_by_their_lines(tmp_path: Path) -> N
     body = "".join(f"    x = x * {n}\n" for n in range(1, 91))
     source = f"import engine as torch\ndef f(x):\n{body}    return x\n"
     source += "y = f(torch.ones(2, requires_grad=True))\nz = y.sum()\n"
-    labels = reading(recorded(source, tmp_path)).drawing.grouping.labels.values()
+    labels = reading_of(recorded(source, tmp_path)).drawing.grouping.labels.values()
     assert "lines 3–12" in labels
     assert not any(label.startswith("part") for label in labels)
 
@@ -106,7 +106,7 @@ for step in range(1):
 
 
 def test_what_clips_gradients_stands_beside_the_model_and_dropout_is_called_so(tmp_path: Path) -> None:
-    found = reading(recorded("import engine as torch\n" + CLIPPED, tmp_path))
+    found = reading_of(recorded("import engine as torch\n" + CLIPPED, tmp_path))
     grouping = found.drawing.grouping
     assert grouping.model == "model: Sequential", "a loss without parameters is no further model"
     assert {"0: Linear", "2: Dropout", "3: Linear", "11: Dropout"} <= set(grouping.labels.values())
@@ -118,7 +118,7 @@ def test_the_steps_that_one_line_makes_in_a_row_are_one_box(tmp_path: Path) -> N
     make = "optimizer = torch.optim.AdamW(model.parameters())\n"
     text = TRANSFORMER.replace(make, f"{make}each = [torch.optim.AdamW([one]) for one in model.parameters()]\n")
     text = text.replace("optimizer.step()\n", "steps = [one.step() for one in each]\noptimizer.step()\n")
-    grouping = reading(recorded(text, tmp_path)).drawing.grouping
+    grouping = reading_of(recorded(text, tmp_path)).drawing.grouping
     beside = {grouping.labels[group]: group for group, part in grouping.quiet.items() if part == "update"}
     assert list(beside) == ["AdamW.step × 14", "AdamW.step"]
     inside = [
@@ -128,13 +128,13 @@ def test_the_steps_that_one_line_makes_in_a_row_are_one_box(tmp_path: Path) -> N
 
 
 def test_between_the_parts_of_a_model_edges_stand_for_large_tensors(tmp_path: Path) -> None:
-    found = reading(recorded("import engine as torch\n" + CLIPPED, tmp_path))
+    found = reading_of(recorded("import engine as torch\n" + CLIPPED, tmp_path))
     assert cards_in(found, None) <= {"x", "wanted", "loss"}, "guess has 32 elements and goes to the loss alone"
 
 
 def test_a_long_series_of_equal_modules_is_a_stack_and_nothing_else_is_in_it(tmp_path: Path) -> None:
     source = TRANSFORMER.replace("range(2)", "range(30)")
-    grouping = reading(recorded(source, tmp_path)).drawing.grouping
+    grouping = reading_of(recorded(source, tmp_path)).drawing.grouping
     first = [label for group, label in grouping.labels.items() if grouping.within[group] is None]
     assert first == [
         "data", "tok", "blocks × 30", "head", "cross_entropy", "AdamW.step", "no gradient",
@@ -144,7 +144,7 @@ def test_a_long_series_of_equal_modules_is_a_stack_and_nothing_else_is_in_it(tmp
 def test_groups_have_ids_by_their_place_so_that_what_is_open_stays_so_in_the_next_iteration(tmp_path: Path) -> None:
     extra = "data = torch.randint(0, 5, (2, 5))"
     source = TRANSFORMER.replace(extra, f"def load():\n    {extra}\n    return data * 1 + 0\ndata = load()")
-    one, other = (reading(recorded(text, tmp_path)).drawing.grouping for text in (TRANSFORMER, source))
+    one, other = (reading_of(recorded(text, tmp_path)).drawing.grouping for text in (TRANSFORMER, source))
     assert {g: label for g, label in one.labels.items() if label in ("head", "blocks.1: Block", "mlp")} == {
         g: label for g, label in other.labels.items() if label in ("head", "blocks.1: Block", "mlp")
     }
@@ -161,7 +161,7 @@ def test_a_module_that_only_calls_another_one_is_called_as_its_caller_does(tmp_p
         "there, back, x = Generator(), Generator(), torch.ones(1, 2)\n"
         "(back(there(x)) - x).square().mean().backward()\n"
     )
-    labels = reading(recorded(source, tmp_path)).drawing.grouping.labels.values()
+    labels = reading_of(recorded(source, tmp_path)).drawing.grouping.labels.values()
     assert {"there: Generator", "back: Generator"} <= set(labels) and not any("model" in label for label in labels)
 
 
@@ -182,7 +182,7 @@ fit(torch.ones(2, 2))
 
 def test_a_closure_that_does_everything_begins_open(tmp_path: Path) -> None:
     body = "\n".join(f"        y = y * {n}" for n in range(1, 71))
-    drawing = reading(recorded(CLOSURE.format(body=body), tmp_path)).drawing
+    drawing = reading_of(recorded(CLOSURE.format(body=body), tmp_path)).drawing
     groups = by_label(drawing.grouping)
     ways = begins_folded(drawing)
     assert ways and all(groups["SGD.step"] in way and groups["closure"] not in way for way in ways)
@@ -208,7 +208,7 @@ optimize()
 
 @pytest.mark.parametrize(("kept", "shown"), [(3, {"state"}), (20, set[str]())])
 def test_many_inputs_of_a_function_are_a_part_of_the_data(kept: int, shown: set[str], tmp_path: Path) -> None:
-    found = reading(recorded(REPLAYED.format(kept=kept), tmp_path))
+    found = reading_of(recorded(REPLAYED.format(kept=kept), tmp_path))
     groups = by_label(found.drawing.grouping)
     assert {"data", "optimize"} <= groups.keys()
     assert cards_in(found, None) == shown

@@ -9,7 +9,7 @@ import pytest
 
 from engine.trace.events import Trace
 from viz.graph.folds import FOLD_ABOVE
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 
 from ..helpers.traces import TRANSFORMER, recorded
@@ -26,7 +26,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
 
 @pytest.fixture(scope="module")
 def stack(trace: Trace) -> str:
-    grouping = reading(trace).drawing.grouping
+    grouping = reading_of(trace).drawing.grouping
     return next(iter(grouping.stacks))
 
 
@@ -39,7 +39,7 @@ def stacks(told: Json) -> list[Json]:
 
 
 def members(trace: Trace, stack: str) -> list[str]:
-    within = reading(trace).drawing.grouping.within
+    within = reading_of(trace).drawing.grouping.within
     return [group for group in within if within[group] == stack]
 
 

@@ -17,7 +17,7 @@ from viz.graph.groups import groups
 from viz.graph.tangles import untangle
 from viz.layout import choice, simple, views
 from viz.reading.facts import collect
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 
 from ..helpers.traces import recorded
@@ -101,7 +101,7 @@ def is_forwards(drawing: Drawing) -> bool:
 
 
 def test_a_leaf_that_is_set_back_is_no_cycle(tmp_path: Path) -> None:
-    found = reading(recorded(SHARPNESS_AWARE, tmp_path))
+    found = reading_of(recorded(SHARPNESS_AWARE, tmp_path))
     assert is_forwards(found.drawing)
     assert len(found.drawing.grouping.labels) == 2
     document = scene(recorded(SHARPNESS_AWARE, tmp_path))
@@ -110,7 +110,7 @@ def test_a_leaf_that_is_set_back_is_no_cycle(tmp_path: Path) -> None:
 
 
 def test_after_data_was_set_what_is_read_is_what_was_set(tmp_path: Path) -> None:
-    drawing = reading(recorded(SHARPNESS_AWARE, tmp_path)).drawing
+    drawing = reading_of(recorded(SHARPNESS_AWARE, tmp_path)).drawing
     into = {op: [link.source for link in links] for op, links in drawing.into.items()}
     assert into[4] == ["t0", "t0"]  # w.add_(w.grad): the gradient that w had then
     assert into[8] == ["t0.2", "n7"] and into[7] == ["t0.2"]  # w.sub_(0.1 * w.grad), after w.data = …
@@ -121,7 +121,7 @@ def test_a_tensor_that_later_becomes_a_gradient_has_its_own_card_before(tmp_path
         "import engine as torch\ng = torch.ones(2)\ny = g * 2\nw = torch.ones(2, requires_grad=True)\nw.grad = g\n"
         "z = w.grad * w\n"
     )
-    drawing = reading(recorded(source, tmp_path)).drawing
+    drawing = reading_of(recorded(source, tmp_path)).drawing
     assert [link.source for link in drawing.into[0]] == ["t0"]
     assert is_forwards(drawing)
 
@@ -131,7 +131,7 @@ def test_a_gradient_comes_from_the_leaf_that_had_it_then(tmp_path: Path) -> None
         "import engine as torch\na = torch.ones(2, requires_grad=True)\n(a * a).sum().backward()\n"
         "y = a.grad * 2\nb = torch.ones(2, requires_grad=True)\nb.grad = a.grad\nz = b.grad * 3\n"
     )
-    found = reading(recorded(source, tmp_path))
+    found = reading_of(recorded(source, tmp_path))
     first, second = (found.drawing.into[op][0].source for op in (2, 3))
     assert [found.facts.names.get(found.drawing.items[one].tensor or 0) for one in (first, second)] == ["a", "b"]
 
@@ -139,7 +139,7 @@ def test_a_gradient_comes_from_the_leaf_that_had_it_then(tmp_path: Path) -> None
 @pytest.mark.parametrize("seed", range(12))
 def test_every_program_can_be_drawn(seed: int, tmp_path: Path) -> None:
     trace = recorded(program(Random(seed)), tmp_path)  # noqa: S311  programs, no secrets
-    found = reading(trace)
+    found = reading_of(trace)
     assert is_forwards(found.drawing)
     every = list(found.drawing.grouping.labels)
     opened = scene(trace)
@@ -174,7 +174,7 @@ def test_groups_that_wait_for_each_other_are_dissolved(tmp_path: Path) -> None:
 
 
 def test_groups_that_hand_on_in_order_stay(tmp_path: Path) -> None:
-    drawing = reading(recorded(SHARPNESS_AWARE, tmp_path)).drawing
+    drawing = reading_of(recorded(SHARPNESS_AWARE, tmp_path)).drawing
     before = drawing.grouping
     untangle(drawing)
     assert drawing.grouping is before

@@ -15,7 +15,7 @@ from engine.trace.recorder import Recorder
 from viz.reading.facts import collect
 from viz.reading.library import Agreement, about, agreement, library
 from viz.scene.details import details
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 SAID = {"name": "PyTorch", "version": "2.13.0", "documentation": {"aten::istft": "Inverse short time transform"}}
 
@@ -74,7 +74,7 @@ def test_nan_on_one_side_is_a_difference() -> None:
 
 def test_inspector_compares_where_a_library_computed() -> None:
     trace = recorded()
-    element = next(id for id, item in reading(trace).drawing.items.items() if item.op is not None)
+    element = next(id for id, item in reading_of(trace).drawing.items.items() if item.op is not None)
     compared = details(trace, {}, element)["compared"]
     assert compared is not None and compared["library"] == "PyTorch 2.13.0" and compared["agrees"]
     for other in (replace(trace, meta={}), engine.replay(trace)):  # what the engine computed

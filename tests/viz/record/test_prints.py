@@ -11,7 +11,7 @@ from engine.replay.replay import replay
 from engine.trace.events import Printed, Trace
 from viz.run.run import Run
 from viz.scene.program_lines import prints
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 from ..helpers.scripts import ROOT, Capture, Script, kinds
 
@@ -56,7 +56,7 @@ def test_prints_stand_between_the_steps_with_their_calls(script: Script, capfd: 
     assert out == plain.stdout
     order = kinds(trace)
     assert order.index("Printed") < order.index("OpCalled") < order.index("BackwardStarted")
-    shown = [(one["step"], one["code"] and one["code"]["line"], one["text"]) for one in prints(reading(trace))]
+    shown = [(one["step"], one["code"] and one["code"]["line"], one["text"]) for one in prints(reading_of(trace))]
     steps = [place for place, _, _ in shown]
     assert shown[0] == (0, 7, "begins\n") and steps == sorted(steps) and shown[6][2] == "red\n"
     assert list(replay(trace, Edits()).events) == list(trace.events)

@@ -24,7 +24,7 @@ from viz.findings.findings import findings
 from viz.run.iterations import Section, sections
 from viz.run.run import Run
 from viz.run.window import Windows
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 Around = Callable[[int], Any]
 
@@ -246,7 +246,7 @@ def check_third(program: Callable[[Around], None]) -> None:
     assert len(window.values) == len(late[0].values)
     assert all(a.is_like(b) for a, b in zip(window.values, late[0].values, strict=True))
     check(window.events)
-    reading(window)
+    reading_of(window)
 
 
 class Recording:
@@ -282,7 +282,7 @@ def test_nodes_of_earlier_iterations_are_counted_and_left_out() -> None:
     assert first == 0 and 0 < later[0] < later[1]
     for window in windows:
         check(window.events)
-        reading(window)
+        reading_of(window)
 
 
 def test_window_is_run_again_with_edits() -> None:
@@ -301,7 +301,7 @@ def test_iterations_that_do_the_same_have_the_same_ids() -> None:
     with torch.record() as whole:
         layers(lambda step: nullcontext())
     windows = Windows(whole, outline(whole.events), sections(whole, outline(whole.events)))
-    one, other = (reading(windows.trace(number)).drawing for number in (1, 2))
+    one, other = (reading_of(windows.trace(number)).drawing for number in (1, 2))
     assert list(one.items) == list(other.items)
     assert list(one.links) == list(other.links)
     assert one.grouping.labels == other.grouping.labels
@@ -313,7 +313,7 @@ def findings_of(program: Callable[[], None]) -> list[list[str]]:
         program()
     found = outline(whole.events)
     windows = Windows(whole, found, sections(whole, found))
-    return [[one.kind for one in findings(reading(windows.trace(k)).facts)] for k in range(len(windows.sections))]
+    return [[one.kind for one in findings(reading_of(windows.trace(k)).facts)] for k in range(len(windows.sections))]
 
 
 def test_gradient_that_no_iteration_zeroes_is_found_in_each_but_the_first() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.ops import op as ops
 from viz.scene.details import details
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 
 from ..helpers.traces import CASE_1, CASE_3, recorded
@@ -177,4 +177,4 @@ def test_a_large_value_is_summed_up(tmp_path: Path) -> None:
 
 def test_reading_is_shared_by_scene_and_details(tmp_path: Path) -> None:
     trace = recorded(CASE_1, tmp_path)
-    assert reading(trace) is reading(trace)
+    assert reading_of(trace) is reading_of(trace)

@@ -9,7 +9,7 @@ import pytest
 from tests.viz.helpers import pictures
 from viz.graph.folds import FOLD_ABOVE
 from viz.layout.views import WHOLE
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 from viz.scene.visible_graph import VIEW_OF_MODEL
 
@@ -32,7 +32,7 @@ def test_rounds_are_open_where_one_reads_on_from_each_to_the_next(name: str) -> 
 
 def homes(source: str, folder: Path) -> dict[str, str | None]:
     """The label of the group in which the first card of each named tensor stands that no op computed."""
-    found = reading(recorded("import engine as torch\nnn = torch.nn\n" + source, folder))
+    found = reading_of(recorded("import engine as torch\nnn = torch.nn\n" + source, folder))
     labels, facts = found.drawing.grouping.labels, found.facts
     homes: dict[str, str | None] = {}
     for item in found.drawing.items.values():

@@ -12,7 +12,7 @@ import pytest
 from engine.trace.events import Accumulated, Trace, VjpRun
 from viz.graph.folds import FOLD_ABOVE
 from viz.scene.norms import inner_name
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 
 from ..helpers.traces import CASE_1, TRANSFORMER, recorded
@@ -50,7 +50,7 @@ def test_a_folded_module_has_a_dot_for_each_of_its_parameters(told: Json) -> Non
 
 def test_a_dot_is_empty_until_its_gradient_has_come_and_then_has_the_norm_of_grad(trace: Trace, told: Json) -> None:
     sums = {event.tensor: event for event in trace.events if isinstance(event, Accumulated)}
-    steps = reading(trace).line.step_of
+    steps = reading_of(trace).line.step_of
     for label in ("tok", "blocks.0: Block", "blocks.1: Block"):
         for dot in box(told, label)["dots"]:
             event = sums[int(dot["id"].removeprefix("t"))]
@@ -68,7 +68,7 @@ def test_a_tied_weight_has_a_dot_in_both_modules_marked_as_shared(told: Json) ->
 
 def test_the_norm_of_a_box_is_that_of_the_whole_gradient_of_what_it_gives(trace: Trace, told: Json) -> None:
     """Block 1 takes the result of block 0 in several ops: their gradients add up to what block 0 receives."""
-    read = reading(trace)
+    read = reading_of(trace)
     label = {label: group for group, label in read.drawing.grouping.labels.items()}["blocks.0: Block"]
     last = max(op for op, group in read.drawing.grouping.of.items() if group == label)
     vjp = trace.events[read.facts.ops[last].vjps[0]]

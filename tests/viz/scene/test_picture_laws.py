@@ -19,7 +19,7 @@ from viz.graph.folds import FOLD_ABOVE_TOLD
 from viz.layout.choice import layout
 from viz.layout.views import EASY, HAIR, WHOLE, lower, zoom
 from viz.scene.initial_view import opening
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.visible_graph import VIEW, Visible
 
 SCRIPTS = Path(__file__).parents[2] / "js" / "laws"
@@ -159,7 +159,7 @@ def test_most_programs_are_shown_whole() -> None:
 def test_a_picture_that_height_makes_small_has_nodes_as_wide_as_their_text(name: str) -> None:
     """There is room beside it: its text keeps its px there, and nothing becomes smaller than is read with ease."""
     store = pictures.store()
-    read = reading(store.trace(store.revision(name, None)))
+    read = reading_of(store.trace(store.revision(name, None)))
     found = opening(read, FOLD_ABOVE_TOLD)
     assert found.zoom < 0.8
     wide, plain = (
@@ -175,7 +175,7 @@ def test_a_picture_that_height_makes_small_has_nodes_as_wide_as_their_text(name:
 def test_a_picture_that_is_as_wide_as_its_view_has_no_wider_nodes() -> None:
     store = pictures.store()
     for name in ("weights", "rnn", "element_by_element"):
-        assert opening(reading(store.trace(store.revision(name, None))), FOLD_ABOVE_TOLD).zoom == 1.0, name
+        assert opening(reading_of(store.trace(store.revision(name, None))), FOLD_ABOVE_TOLD).zoom == 1.0, name
 
 
 def test_cards_take_at_least_a_part_of_every_picture() -> None:

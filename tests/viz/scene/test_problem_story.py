@@ -9,7 +9,7 @@ import pytest
 
 from viz.findings.nonfinite import findings
 from viz.scene import problem_story, scene
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.schema.scene import Chapter
 
 from ..helpers.traces import CASE_3, TRANSFORMER, recorded
@@ -35,7 +35,7 @@ def test_a_sound_program_opens_at_its_beginning(tmp_path: Path) -> None:
 
 def test_a_sound_model_opens_when_its_boxes_have_their_gradients(tmp_path: Path) -> None:
     chapters, opens = opened(TRANSFORMER, tmp_path)
-    line = reading(recorded(TRANSFORMER, tmp_path)).line
+    line = reading_of(recorded(TRANSFORMER, tmp_path)).line
     assert chapters == [] and opens is not None
     assert line.steps[opens - 1].kind == "accumulate" and line.steps[opens].kind == "write"
 
@@ -107,7 +107,7 @@ def test_a_nan_that_was_there_from_the_beginning_is_traced_to_its_tensor(tmp_pat
     source = (
         'w = torch.tensor([1.], requires_grad=True)\ndata = torch.tensor([float("nan")])\n(w * data).sum().backward()\n'
     )
-    read = reading(recorded(HEAD + source, tmp_path))
+    read = reading_of(recorded(HEAD + source, tmp_path))
     assert findings(read.facts)[0].why.startswith("data holds nan before anything is computed, in `w * data`")
 
 

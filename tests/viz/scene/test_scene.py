@@ -21,7 +21,7 @@ from viz.reading.formulas import call_key, formulas
 from viz.reading.jacobian import jacobian
 from viz.scene import scene as scenes
 from viz.scene.details import details
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.visible_graph import VIEW
 from viz.server.revisions import to_edits
 
@@ -119,7 +119,7 @@ x = torch.tensor([[3., 1, 3], [2, 5, 4]], requires_grad=True)
 
 @pytest.mark.parametrize("source", [CASE_1, CASE_3, LOOP, ONE_OF_SEVERAL])
 def test_wiring_gives_the_recorded_cotangents(source: str, tmp_path: Path) -> None:
-    read = reading(recorded(source, tmp_path))
+    read = reading_of(recorded(source, tmp_path))
     facts, compared = read.facts, 0
     for event in facts.trace.events:
         if not isinstance(event, VjpRun):
@@ -178,7 +178,7 @@ def test_phase_of_a_call_without_a_line_is_labelled_as_it_would_be_written(tmp_p
 
 def test_folding_a_round_keeps_what_is_outside(tmp_path: Path) -> None:
     trace = recorded(LOOP, tmp_path)
-    unfolded = dict.fromkeys(reading(trace).drawing.grouping.labels, False)
+    unfolded = dict.fromkeys(reading_of(trace).drawing.grouping.labels, False)
     opened = scene(trace, folds=unfolded)
     assert [g["label"] for g in opened["groups"]][:2] == ["step = 0", "step = 1"]
     group = opened["groups"][2]["id"]
@@ -198,7 +198,7 @@ def test_what_lies_in_folded_groups_is_listed_by_the_names_that_it_has_unfolded(
         "\n    ", "\n      "
     )
     trace = recorded(source, tmp_path)
-    labels = reading(trace).drawing.grouping.labels
+    labels = reading_of(trace).drawing.grouping.labels
     opened = scene(trace, folds=dict.fromkeys(labels, False))
     assert opened["hidden"] is None
     kinds = ("kind", "role", "label", "sub", "title")
@@ -222,7 +222,7 @@ def test_a_large_trace_begins_folded_and_stays_small(tmp_path: Path) -> None:
 
 def test_a_refusing_layout_is_replaced_and_says_why(tmp_path: Path) -> None:
     trace = recorded(LOOP.replace("range(6)", "range(40)"), tmp_path)
-    groups = reading(trace).drawing.grouping.labels
+    groups = reading_of(trace).drawing.grouping.labels
     found = scene(trace, layout="kamada_kawai", folds=dict.fromkeys(groups, False))
     assert found["layout"] == "layered" and "kamada_kawai is offered up to" in found["layout_note"]
 
@@ -252,7 +252,7 @@ def test_an_op_says_its_formula_and_nothing_else_does(tmp_path: Path) -> None:
 
 def test_calls_that_read_the_same_share_one_formula(tmp_path: Path) -> None:
     trace = recorded(LOOP, tmp_path)
-    read = reading(trace)
+    read = reading_of(trace)
     drawn = {n["id"]: n["formula"] for n in scene(trace)["nodes"] if n["kind"] == "op"}
     assert drawn == {op.id: formulas(read.facts, op.event) for op in read.facts.ops if op.id in drawn}
     assert len({call_key(read.facts, op.event) for op in read.facts.ops}) < len(read.facts.ops)
@@ -336,7 +336,7 @@ def test_a_long_name_has_a_letter_in_a_formula(tmp_path: Path) -> None:
         "import engine as torch\nx = torch.ones(2, requires_grad=True)\nan_input_with_a_long_name = torch.ones(2, "
         "requires_grad=True)\ny = x * an_input_with_a_long_name\ny.sum().backward()\n"
     )
-    read = reading(recorded(text, tmp_path))
+    read = reading_of(recorded(text, tmp_path))
     assert [one["text"] for one in formulas(read.facts, read.facts.ops[0].event)] == [
         "x̄ = ȳ ⊙ u",
         "ū = ȳ ⊙ x",

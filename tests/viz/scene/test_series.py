@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from viz.gallery import find
-from viz.scene.reading import Reading, reading
+from viz.scene.reading import Reading, reading_of
 from viz.scene.series import MOST, through, through_group
 from viz.server.programs import record_source
 
@@ -18,13 +18,13 @@ from viz.server.programs import record_source
 def program(name: str) -> Reading:
     found = find(name)
     assert found is not None
-    return reading(record_source(found.source, found.path))
+    return reading_of(record_source(found.source, found.path))
 
 
 def run(text: str, tmp_path: Path) -> Reading:
     path = tmp_path / "p.py"
     path.write_text("import engine as torch\n" + text)
-    return reading(record_source(path.read_text(), path))
+    return reading_of(record_source(path.read_text(), path))
 
 
 def series(read: Reading, label: str, nth: int = -1) -> Any:

@@ -15,7 +15,7 @@ import pytest
 import engine as torch
 from engine.trace.events import Trace
 from tests.viz.helpers.fixtures import Fake, scene
-from viz.scene.reading import READ, READINGS, reading, weight
+from viz.scene.reading import READ, READINGS, reading_of, weight
 from viz.server.callbacks.answers import details_answer, scene_answer
 from viz.server.http.gzip_pieces import gzip, pack, pack_json
 from viz.server.programs import from_trace, gallery_programs
@@ -38,7 +38,7 @@ class Counted(Computed):
         return made
 
     def scene(self, job: SceneJob) -> Any:
-        reading(job.trace)
+        reading_of(job.trace)
         return scene(job.program.id, job.revision.id, "edited", (1, 0, 0, 0))
 
 
@@ -102,12 +102,12 @@ def layers(count: int) -> Trace:
 
 def test_weight_of_a_trace_and_its_reading_is_about_what_they_take() -> None:
     pure, base = Computed(), layers(12)
-    reading(pure.replay(base, {}))  # what is made once
+    reading_of(pure.replay(base, {}))  # what is made once
     tracemalloc.start()
     try:
         trace = pure.replay(base, {})
         first = tracemalloc.get_traced_memory()[0]
-        found = reading(trace)
+        found = reading_of(trace)
         second = tracemalloc.get_traced_memory()[0] - first
     finally:
         tracemalloc.stop()

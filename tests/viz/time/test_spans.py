@@ -12,7 +12,7 @@ from tests.viz.helpers import programs
 from tests.viz.helpers.programs import ALL
 from viz.gallery import Program
 from viz.reading import text
-from viz.scene.reading import Reading, reading
+from viz.scene.reading import Reading, reading_of
 from viz.schema.scene import Span
 
 from ..helpers.traces import recorded
@@ -60,7 +60,7 @@ turn()
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Reading:
-    return reading(recorded(TRAINED, tmp_path_factory.mktemp("trained")))
+    return reading_of(recorded(TRAINED, tmp_path_factory.mktemp("trained")))
 
 
 def named(read: Reading, label: str) -> list[Span]:
@@ -99,7 +99,7 @@ def test_norms_of_a_sentence_are_those_of_the_gradients_that_crossed(trained: Re
 
 def test_a_leaf_that_goes_into_a_module_is_none_of_its_parameters(tmp_path: Path) -> None:
     attacked = TRAINED.replace("randn(2, 3)", "randn(2, 3, requires_grad=True)")
-    said = [span["say"] for span in named(reading(recorded(attacked, tmp_path)), "blocks.0")]
+    said = [span["say"] for span in named(reading_of(recorded(attacked, tmp_path)), "blocks.0")]
     assert said[1].endswith("; its 4 parameters and another leaf get theirs.")
     assert said[3].endswith("; its 4 parameters and another leaf add theirs to .grad.")
 
@@ -121,7 +121,7 @@ def test_an_update_by_hand_is_one_span_and_running_means_are_none(tmp_path: Path
         "with torch.no_grad():\n    for p in norm.parameters():\n        p -= 0.1 * p.grad\n"
         "norm.weight.grad.zero_()\n"
     )
-    read = reading(recorded(source, tmp_path))
+    read = reading_of(recorded(source, tmp_path))
     told = [(span["label"], span["say"]) for span in read.spans if span["row"] == 0]
     assert [label for label, _ in told] == [
         "forward", "norm(x).square().sum().backward()", "p -= 0.1 * p.grad", "norm.weight.grad.zero_()",
@@ -133,7 +133,7 @@ def test_an_update_by_hand_is_one_span_and_running_means_are_none(tmp_path: Path
 
 @pytest.mark.parametrize("program", ALL, ids=programs.named)
 def test_phases_cover_all_steps_and_spans_lie_in_the_one_around_them(program: Program) -> None:
-    read = reading(programs.recorded(program.id)[0])
+    read = reading_of(programs.recorded(program.id)[0])
     spans, steps = read.spans, len(read.line.steps)
     outer = [span for span in spans if span["row"] == 0]
     assert [span["start"] for span in outer] == [0, *(span["end"] for span in outer[:-1])][: len(outer)]

@@ -10,7 +10,7 @@ import pytest
 from engine.trace.events import BackwardStarted, NodeRecord, OpCalled, Trace
 from tests.viz.helpers import pictures, programs
 from tests.viz.helpers.programs import ALL
-from viz.scene.reading import Reading, reading
+from viz.scene.reading import Reading, reading_of
 from viz.schema.values import Track
 from viz.time.steps import BEGIN, Timeline
 from viz.wording.sentences import say
@@ -19,7 +19,7 @@ from ..helpers.traces import CASE_1, CASE_3, recorded
 
 
 def read(source: str, folder: Path) -> Reading:
-    return reading(recorded(source, folder))
+    return reading_of(recorded(source, folder))
 
 
 def track(found: Reading, element: str, key: str) -> Track[Any]:
@@ -276,7 +276,7 @@ def out_of_nothing(found: Reading) -> list[str]:
 
 def test_gradients_of_every_program_go_from_the_root_over_the_edges() -> None:
     store = pictures.store()
-    found = {name: out_of_nothing(reading(store.trace(store.revision(name, None)))) for name in pictures.names()}
+    found = {name: out_of_nothing(reading_of(store.trace(store.revision(name, None)))) for name in pictures.names()}
     assert {name: astray for name, astray in found.items() if astray} == {}
 
 
@@ -383,7 +383,7 @@ def test_every_step_of_a_call_is_of_the_derivative_that_the_call_computes() -> N
     """Whatever it runs through: the gradient of a gradient comes through the program's own ops too."""
     higher = set()
     for program in ALL:
-        found = reading(programs.recorded(program.id)[0])
+        found = reading_of(programs.recorded(program.id)[0])
         known = orders(found.facts.trace)
         for step in found.line.steps:
             event = found.facts.trace.events[step.event]
@@ -419,7 +419,7 @@ def test_what_comes_to_a_leaf_is_put_on_its_card_once(tmp_path: Path, monkeypatc
 
 
 def test_a_call_that_finds_its_error_after_it_has_run_is_one_phase() -> None:
-    phases = reading(programs.recorded("unused_input")[0]).line.phases
+    phases = reading_of(programs.recorded("unused_input")[0]).line.phases
     assert [(p.kind, p.call, p.start, p.end, p.failed) for p in phases] == [
         ("forward", None, 0, 2, False), ("backward", 0, 2, 5, True),
     ]  # fmt: skip
@@ -464,7 +464,7 @@ def test_a_gradient_that_the_program_works_out_is_of_its_call_before_it_is_there
 
 
 def test_a_leaf_drawn_again_where_it_is_used_is_to_come_as_long_as_that_is() -> None:
-    found = reading(programs.recorded("mini_batches")[0])
+    found = reading_of(programs.recorded("mini_batches")[0])
     drawn = {use for uses in found.drawing.stubs.values() for use in uses}
     begun = {use: found.line.tracks[use, "state"][:2] for use in drawn}
     for links in found.drawing.into.values():

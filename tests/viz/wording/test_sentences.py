@@ -10,7 +10,7 @@ import pytest
 
 from viz.gallery import gallery
 from viz.layout import cards
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 from viz.wording.sentences import say
 
@@ -22,7 +22,7 @@ NUMBER = r"-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?)"
 
 
 def said(source: str, folder: Path) -> list[str]:
-    read = reading(recorded(source, folder))
+    read = reading_of(recorded(source, folder))
     return [say(step, read.drawing) for step in read.line.steps]
 
 
@@ -112,7 +112,7 @@ def test_what_was_written_to_by_a_recorded_op_is_no_leaf(tmp_path: Path) -> None
         "import engine as torch\nx = torch.tensor(0.5, requires_grad=True)\nb = torch.zeros(2)\nb[0] = x\n"
         "b.sum().backward()\n"
     )
-    read = reading(recorded(source, tmp_path))
+    read = reading_of(recorded(source, tmp_path))
     tensors = {tensor for tensor, name in read.facts.trace.names.items() if name == "b"}
     roles = {(i.version, i.role) for i in read.drawing.items.values() if i.tensor in tensors}
     assert roles == {(0, "constant"), (1, "inner")}
@@ -133,7 +133,7 @@ def test_a_write_by_index_belongs_to_its_round(tmp_path: Path) -> None:
         "import engine as torch\nx = torch.tensor(0.5, requires_grad=True)\nb = torch.zeros(3)\nb[0] = x\n"
         "for i in (1, 2):\n    b[i] = torch.sin(b[i - 1])\nb[2].backward()\n"
     )
-    grouping = reading(recorded(source, tmp_path)).drawing.grouping
+    grouping = reading_of(recorded(source, tmp_path)).drawing.grouping
     assert sorted(grouping.labels.values()) == ["i = 1", "i = 2"]
 
 
@@ -162,7 +162,7 @@ def spoken() -> list[tuple[str, str, str]]:
     """(program, kind of the step, its sentence) of all steps of the gallery."""
     found: list[tuple[str, str, str]] = []
     for program in gallery():
-        read = reading(record(program)[0])
+        read = reading_of(record(program)[0])
         found += [(program.id, step.kind, say(step, read.drawing)) for step in read.line.steps]
     return found
 
@@ -227,7 +227,7 @@ def test_a_view_without_a_name_is_called_as_it_was_written(tmp_path: Path) -> No
     """Also once it was written to: the write is not what it is."""
     code = "x = torch.ones(3)\nx[:2].mul_(10)\n"
     trace = recorded(f"import engine as torch\n{code}", tmp_path)
-    read = reading(trace)
+    read = reading_of(trace)
     assert "changes x[:2] in place" in say(read.line.steps[1], read.drawing)
     assert "x[:2] v1" in [node["label"] for node in scene(trace)["nodes"]]
 
@@ -273,7 +273,7 @@ def test_a_large_tensor_without_a_name_is_called_by_its_expression_or_its_op(tmp
 
 
 def test_what_a_node_saved_without_a_name_is_called_as_on_its_card(tmp_path: Path) -> None:
-    read = reading(recorded(
+    read = reading_of(recorded(
         "import engine as torch\nx = torch.arange(6., requires_grad=True)\n"
         "y = x * (x.exp().sigmoid().double().to(torch.float32))\n", tmp_path,
     ))  # fmt: skip
@@ -284,7 +284,7 @@ def test_what_a_node_saved_without_a_name_is_called_as_on_its_card(tmp_path: Pat
 
 
 def test_two_nodes_of_one_name_that_receive_different_gradients_are_told_apart() -> None:
-    read = reading(program_recorded("once_fixed")[0])
+    read = reading_of(program_recorded("once_fixed")[0])
     told = say(read.line.steps[10], read.drawing)
     assert "sends 3 to MulBackward0 of x × 2 and 6 to MulBackward0 of gradient × x." in told
 
@@ -296,7 +296,7 @@ def test_a_tensor_that_was_written_to_is_called_as_on_its_card() -> None:
     """Where gradients go on the graph; an expression has the program's own names."""
     marked = set()
     for one in ALL:
-        read = reading(program_recorded(one.id)[0])
+        read = reading_of(program_recorded(one.id)[0])
         labels = {cards.head(item, read.drawing)[0] for item in read.drawing.items.values()}
         for step in read.line.steps:
             told = say(step, read.drawing)

@@ -19,18 +19,18 @@ from viz.schema.story import Try
 OF_CALL = ("gradient", "retain_graph", "create_graph")
 
 
-def proposed(chapters: Sequence[Chapter], recorded: Reading) -> Iterator[Chapter]:
+def proposed(chapters: Sequence[Chapter], reading: Reading) -> Iterator[Chapter]:
     """The chapters with their proposals, each as edits of the recording, or with the reason why it cannot be one."""
     for chapter in chapters:
         if "tries" in chapter:
-            yield {**chapter, "tries": [_try(one["text"], chapter["lines"], recorded) for one in chapter["tries"]]}
+            yield {**chapter, "tries": [_try(one["text"], chapter["lines"], reading) for one in chapter["tries"]]}
         else:
             yield chapter
 
 
-def _try(text: str, lines: tuple[int, int] | None, recorded: Reading) -> Try:
+def _try(text: str, lines: tuple[int, int] | None, reading: Reading) -> Try:
     try:
-        return {"text": text, "edits": _edits(values(text), lines, recorded)}
+        return {"text": text, "edits": _edits(values(text), lines, reading)}
     except ValueError as error:
         return {"text": text, "problem": str(error)}
 
@@ -54,37 +54,37 @@ def values(text: str) -> dict[str, Any]:
     raise ValueError(f"write `# ! gradient = [0, 1]` or `# ! x = 2.0`, with numbers; found `{text}`")
 
 
-def _edits(changes: dict[str, Any], lines: tuple[int, int] | None, recorded: Reading) -> Edits:
-    program_commands = commands(recorded.facts.trace)
+def _edits(changes: dict[str, Any], lines: tuple[int, int] | None, reading: Reading) -> Edits:
+    program_commands = commands(reading.facts.trace)
     of_call = {name: changes[name] for name in OF_CALL if name in changes}
-    leaves = {str(_leaf(name, recorded)): value for name, value in changes.items() if name not in OF_CALL}
+    leaves = {str(_leaf(name, reading)): value for name, value in changes.items() if name not in OF_CALL}
     if not of_call:
         return {"leaves": leaves, "commands": None}
     if "gradient" in of_call and of_call["gradient"] is None:
         of_call["gradient"] = NONE_PASSED
     if of_call.get("create_graph"):
         of_call.setdefault("retain_graph", True)  # as in PyTorch
-    call = _call(program_commands, lines, recorded)
+    call = _call(program_commands, lines, reading)
     specs = [{**_spec(one), **(of_call if one is call else {})} for one in program_commands]
     return {"leaves": leaves, "commands": specs}  # type: ignore[typeddict-item]  # the names are those of OF_CALL
 
 
-def _call(program_commands: Sequence[Command], lines: tuple[int, int] | None, recorded: Reading) -> Command:
+def _call(program_commands: Sequence[Command], lines: tuple[int, int] | None, reading: Reading) -> Command:
     """The first backward call in the lines, or after them; else the last one."""
     calls = [one for one in program_commands if one.kind == "backward"]
     if not calls:
         raise ValueError("the program has no backward call to change")
-    return next((one for one in calls if lines is None or _line(one, recorded) >= lines[0]), calls[-1])
+    return next((one for one in calls if lines is None or _line(one, reading) >= lines[0]), calls[-1])
 
 
-def _line(call: Command, recorded: Reading) -> int:
-    trace = recorded.facts.trace
-    frame = recorded.facts.frames.get(trace.events[call.base].stack) if call.base is not None else None
+def _line(call: Command, reading: Reading) -> int:
+    trace = reading.facts.trace
+    frame = reading.facts.frames.get(trace.events[call.base].stack) if call.base is not None else None
     return frame.line if frame is not None else 0
 
 
-def _leaf(name: str, recorded: Reading) -> int:
-    facts = recorded.facts
+def _leaf(name: str, reading: Reading) -> int:
+    facts = reading.facts
     named = (tensor for tensor, label in facts.trace.names.items() if label == name and tensor in facts.tensors)
     leaf = next((tensor for tensor in named if facts.tensors[tensor].leaf is not None), None)
     if leaf is None:

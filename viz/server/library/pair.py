@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, Template
 
 from engine.trace.events import Trace
 from viz.reading.comparison import Comparison
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def steps_of(comparison: Comparison, traces: tuple[Trace, Trace]) -> tuple[int, 
         return ()
     counts = []
     for trace, event in zip(traces, comparison.first.events, strict=True):
-        steps = reading(trace).line.steps
+        steps = reading_of(trace).line.steps
         here = (nr + 1 for nr, step in enumerate(steps) if event is not None and step.event >= event)
         counts.append(next(here, len(steps)))
     return tuple(counts)

@@ -10,7 +10,7 @@ from viz.findings.findings import findings
 from viz.findings.updates.clipping import unused_clips
 from viz.reading.facts import collect
 from viz.run.run import Run
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 from ...helpers.traces import recorded
 
@@ -45,7 +45,7 @@ def loop(body: str, rounds: int = 2) -> str:
 def test_clip_before_backward_is_a_finding_with_the_norm_that_the_step_uses(tmp_path: Path) -> None:
     trace = recorded(HEAD + EARLY, tmp_path)
     (finding,) = unused_clips(collect(trace))
-    assert finding.event in reading(trace).line.step_of and finding.at is not None
+    assert finding.event in reading_of(trace).line.step_of and finding.at is not None
     assert (finding.kind, finding.label, finding.line) == ("unused-clip", "clipped before backward()", 11)
     assert finding.why == (
         "`nn.utils.clip_grad_norm_(net.parameters(), 1.0)` in line 11 runs before the backward call in line 12, "
@@ -61,7 +61,7 @@ def test_change_after_the_step_is_a_finding(clip: str, end: str, tmp_path: Path)
     program = loop(f"net(x).sum().backward(); opt.step(); {clip}; {end}")
     trace = recorded(program, tmp_path)
     (finding,) = unused_clips(collect(trace))
-    assert finding.event in reading(trace).line.step_of
+    assert finding.event in reading_of(trace).line.step_of
     assert (finding.kind, finding.label, finding.line) == ("unused-clip", "gradients changed after the step", 11)
     assert f"`{clip}` in line 11 changes the gradient" in finding.why
     assert "after SGD.step() in line 10 has used them, and line 12 clears them" in finding.why

@@ -9,7 +9,7 @@ import pytest
 from viz.findings.findings import findings
 from viz.findings.updates.other_loss import other_losses
 from viz.reading.facts import collect
-from viz.scene.reading import reading
+from viz.scene.reading import reading_of
 
 from ...helpers.traces import recorded
 
@@ -47,7 +47,7 @@ def test_generator_that_also_learns_from_the_discriminators_loss_is_a_finding(
 ) -> None:
     trace = recorded(loop(body), tmp_path)
     (finding,) = other_losses(collect(trace))
-    assert finding.event in reading(trace).line.step_of
+    assert finding.event in reading_of(trace).line.step_of
     first, between, second, step = lines
     assert (finding.kind, finding.label) == ("other-loss", "gradients of d_loss are mixed in")
     assert finding.line == second and "D(fake.detach())" in finding.fix
