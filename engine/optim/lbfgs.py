@@ -110,9 +110,9 @@ class _Run:
         small = _largest(gradient) <= group["tolerance_grad"]
         if small:
             return first
-        rounds = 0
-        while rounds < group["max_iter"]:
-            rounds += 1
+        iterations = 0
+        while iterations < group["max_iter"]:
+            iterations += 1
             state["n_iter"] += 1
             direction = self.direction(gradient)
             before = state["prev_loss"] = loss
@@ -125,11 +125,13 @@ class _Run:
             state["t"] = length
             if slope > -group["tolerance_change"]:
                 break
-            loss, gradient, small, used = self.go(loss, gradient, direction, length, slope, evaluations, rounds, small)
+            loss, gradient, small, used = self.go(
+                loss, gradient, direction, length, slope, evaluations, iterations, small
+            )
             evaluations += used
             state["func_evals"] += used
             moved = _largest(direction.mul(state["t"]))
-            if rounds == group["max_iter"] or evaluations >= group["max_eval"] or small:
+            if iterations == group["max_iter"] or evaluations >= group["max_eval"] or small:
                 break
             if moved <= group["tolerance_change"] or abs(loss - before) < group["tolerance_change"]:
                 break
@@ -169,14 +171,14 @@ class _Run:
 
     def go(
         self, loss: float, gradient: Tensor, direction: Tensor, length: float, slope: float, evaluations: int,
-        rounds: int, small: bool,
+        iterations: int, small: bool,
     ) -> tuple[float, Tensor, bool, int]:  # fmt: skip
         """Take the step: (loss, gradient, whether the gradient is small, evaluations) behind it."""
         optimizer, group = self.optimizer, self.group
         search = group["line_search_fn"]
         if search is None:
             optimizer._move(length, direction)
-            if rounds == group["max_iter"]:
+            if iterations == group["max_iter"]:
                 return loss, gradient, small, 0
             loss = float(number(self.closure()))
             gradient = optimizer._gradient()

@@ -50,12 +50,12 @@ def strong_wolfe(
 
     size = float(xp.abs(direction._array).max())
     start = before = Point(0, loss, gradient.clone(), slope)
-    here, used, rounds = at(t), 1, 0
+    here, used, iterations = at(t), 1, 0
     bracket: list[Point] = []
     done = False
-    while rounds < most:  # go on until a least place lies in between
+    while iterations < most:  # go on until a least place lies in between
         too_high = here.loss > loss + c1 * here.t * slope
-        if too_high or (rounds > 1 and here.loss >= before.loss):
+        if too_high or (iterations > 1 and here.loss >= before.loss):
             bracket = [before, here]
             break
         if abs(here.slope) <= -c2 * slope:
@@ -67,19 +67,19 @@ def strong_wolfe(
         bounds = (here.t + 0.01 * (here.t - before.t), here.t * 10)
         before, here = here, at(_between(before, here, bounds))
         used += 1
-        rounds += 1
-    if rounds == most:
+        iterations += 1
+    if iterations == most:
         bracket = [start, here]
     stuck = False
     low = 0 if bracket[0].loss <= bracket[-1].loss else 1
-    while not done and rounds < most:  # make it narrower
+    while not done and iterations < most:  # make it narrower
         ends = [point.t for point in bracket]
         if abs(ends[1] - ends[0]) * size < tolerance:
             break
         t, stuck = _inside(_between(bracket[0], bracket[1]), min(ends), max(ends), stuck)
         here = at(t)
         used += 1
-        rounds += 1
+        iterations += 1
         high = 1 - low
         if here.loss > loss + c1 * here.t * slope or here.loss >= bracket[low].loss:
             bracket[high] = here

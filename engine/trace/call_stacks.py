@@ -36,7 +36,7 @@ class CallStacks:
         self.after: list[int] = [-1]  # by stack, one that came next in the same iterations of all loops
         self.plans: dict[int, tuple[Any, ...]] = {}  # by stack, where the variables of the loops around it are
         self.variables: dict[tuple[int, int, str], Any] = {}  # their values at the last check
-        self.rounds: dict[int, tuple[Any, ...]] = {}  # by entry of the log: changed variables, their values
+        self.iterations: dict[int, tuple[Any, ...]] = {}  # by entry of the log: changed variables, their values
         self.repeated: tuple[Any, ...] = ()  # replay: those for the next entry
 
     def number(self, depth: int = 2) -> int:
@@ -60,7 +60,7 @@ class CallStacks:
     def repeat(self, number: int) -> int:
         """The stack of the recording that is run again; the values of its loop variables belong to the next entry."""
         if self.repeated:
-            self.rounds[len(self.log)], self.repeated = self.repeated, ()
+            self.iterations[len(self.log)], self.repeated = self.repeated, ()
         return number
 
     def look(self, frame: Any, number: int) -> None:
@@ -88,7 +88,7 @@ class CallStacks:
                 variables[key] = value
                 changed.append((*key, value))
         if changed:
-            self.rounds[len(self.log)] = tuple(changed)
+            self.iterations[len(self.log)] = tuple(changed)
             self.after[self.last] = -1
             return
         stays = surely_in is not None and self.last in self.plans and surely_in in self.plans[self.last][2]

@@ -33,21 +33,21 @@ gradient summed over broadcast dimensions; a sum of a value of its own, which pr
 class Recording:
     """The data of a recorder, from which the reader (`engine.trace.log_reader`) makes events.
 
-    `stacks` numbers the call stacks, pairs of code and instruction by the ids in `codes`; `rounds` has, by entry of the
-    log, the loop variables that changed before it.
+    `stacks` numbers the call stacks, pairs of code and instruction by the ids in `codes`; `iterations` has, by entry
+    of the log, the loop variables that changed before it.
     """
 
     log: list[Entry]
     values: list[Any]
     stacks: Mapping[tuple[Any, ...], int]
     codes: Mapping[int, CodeType]
-    rounds: Mapping[int, tuple[Any, ...]]
+    iterations: Mapping[int, tuple[Any, ...]]
     names: Names
 
     def part(self, entries: int, values: int, stacks: int) -> Recording:
         """Its beginning, with so many entries, values and stacks."""
         first = dict(list(self.stacks.items())[:stacks])
-        return Recording(self.log[:entries], self.values[:values], first, self.codes, self.rounds, self.names)
+        return Recording(self.log[:entries], self.values[:values], first, self.codes, self.iterations, self.names)
 
 
 def in_full(entry: Entry) -> Entry:

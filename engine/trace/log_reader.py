@@ -128,7 +128,7 @@ def read(
     events = tuple(reader.read(entry) for entry in recording.log)
     if base is not None:
         stacks, files, names = base.stacks, base.files, base.names
-        events = _in_the_same_rounds(events, base)
+        events = _in_the_same_iterations(events, base)
     else:
         places = Places(root)
         stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
@@ -149,7 +149,7 @@ def read(
     )
 
 
-def _in_the_same_rounds(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyEvent, ...]:
+def _in_the_same_iterations(events: tuple[AnyEvent, ...], base: Trace) -> tuple[AnyEvent, ...]:
     """The events of a replay; if they equal the recorded ones, event by event, each keeps its iterations of loops.  A
     replay runs a block of user code at once, and knows its iterations only afterwards.
     """
@@ -267,7 +267,7 @@ class Reader:
             event = HANDLERS[kind](self, *fields)
         if event is None:
             event = self.unread(kind, fields)
-        loops = self.recording.rounds.get(self.index)
+        loops = self.recording.iterations.get(self.index)
         if loops:
             event = replace(event, loops=tuple(map(_loop_variable, loops)))
         self.index += 1

@@ -59,7 +59,7 @@ class Recorder:
     def recording(self) -> Recording:
         """The collected data, in the reader's form; it grows while the recording goes on."""
         stacks = self.stacks
-        return Recording(self.log, self.values, stacks.numbers, stacks.codes, stacks.rounds, self.names)
+        return Recording(self.log, self.values, stacks.numbers, stacks.codes, stacks.iterations, self.names)
 
     # -- events ---------------------------------------------------------------------------------------------
 
@@ -352,8 +352,8 @@ class Recorder:
             sequence = sequence_of(entry)
             if sequence >= 0:
                 self.lines[sequence] = entry[1]
-        for place in [place for place in list(self.stacks.rounds) if place < until]:
-            del self.stacks.rounds[place]
+        for place in [place for place in list(self.stacks.iterations) if place < until]:
+            del self.stacks.iterations[place]
         if until > self.forgotten:
             log[self.forgotten : until] = [()] * (until - self.forgotten)
             self.forgotten = until

@@ -113,7 +113,7 @@ class Binder:
         """
         if binding.counted is None:
             return binding
-        number = self._round(binding.counted, binding.element)
+        number = self._iteration(binding.counted, binding.element)
         names = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in binding.names)
         return replace(binding, names=tuple(names), counted=None)
 
@@ -122,7 +122,7 @@ class Binder:
         self._counts[place] = number
         return number
 
-    def _round(self, place: tuple[object, ...], element: _Element | None) -> int | None:
+    def _iteration(self, place: tuple[object, ...], element: _Element | None) -> int | None:
         """The iteration of a comprehension that an element belongs to: a new one unless a later part of `(a(), b())`
         follows.  None if an iteration may yield no tensor, so that the count could be wrong.
         """

@@ -66,21 +66,21 @@ def _at(stacks: AbstractSet[str], folded: AbstractSet[str], grouping: Grouping) 
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class Repeats:
     """The groups that are one of several equal ones: all of them, and those after the first."""
 
     every: frozenset[str]
     further: frozenset[str]
 
 
-def rounds(drawing: Drawing) -> Rounds:
+def repeats(drawing: Drawing) -> Repeats:
     """The iterations of loops, and the calls of one function or of modules of one class, that are in the same group."""
     alike: dict[tuple[str | None, object], list[str]] = defaultdict(list)
     grouping = drawing.grouping
     for group, around in grouping.within.items():
         loop = grouping.loops.get(group)
         alike[around, grouping.kin[group] if loop is None else (loop.file, loop.line)].append(group)
-    return Rounds(
+    return Repeats(
         frozenset(group for same in alike.values() if len(same) > 1 for group in same),
         frozenset(group for same in alike.values() for group in same[1:]),
     )
@@ -92,7 +92,7 @@ def levels(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> lis
     First nothing is folded, then the contents of iterations, then all iterations; if one of them is to stay open, all
     but the first, as an example.
     """
-    inner, alike = inner_first(drawing), rounds(drawing)
+    inner, alike = inner_first(drawing), repeats(drawing)
     within = [level - alike.every - open_groups for level in inner]
     example = [(alike.every | level) - (open_groups - alike.further) for level in (frozenset[str](), *inner)]
     return list(dict.fromkeys((frozenset[str](), *within, *example)))
@@ -100,7 +100,7 @@ def levels(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> lis
 
 def closed(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
     """Further ways, level after level, inner ones first: none of several equal iterations stays open."""
-    alike = rounds(drawing).every
+    alike = repeats(drawing).every
     return [level - (open_groups - alike) for level in inner_first(drawing)]
 
 
@@ -125,7 +125,7 @@ def told_of(facts: Facts, drawing: Drawing) -> set[str]:
 
     A state that each iteration of a loop has is represented by the gradient that reached the iteration.
     """
-    grouping, alike = drawing.grouping, rounds(drawing)
+    grouping, alike = drawing.grouping, repeats(drawing)
     groups: set[str] = set()
     for item in drawing.items.values():
         if item.twin is not None or item.tensor is None:

@@ -26,12 +26,12 @@ from .scopes import (
     Scope,
     Tree,
     inner_first,
+    iterations_around_all,
     nest,
     number,
     ops_of,
     plain,
     prune,
-    rounds_around_all,
     tell_by_members,
     wrap,
 )
@@ -64,9 +64,9 @@ class Grouping:
     `calls` are the groups that are one call of a function or a module each, `callers` the positions that call them,
     `library` the groups of a library function's ops, `loops` those that are one iteration, with its loop, `parts` cuts
     of groups with too many members for a screen. `kin` is what equal groups have in common: a function, the class of
-    modules, or their label. `rounds` has the names of the iterations around each op in a loop, outermost first:
-    `("epoch = 0", "i = 3")`; `rounds_of_calls` the same for each backward call. `runs` says how often each line of a
-    file called an op, a module or a backward call.
+    modules, or their label. `iterations` has the names of the iterations around each op in a loop, outermost first:
+    `("epoch = 0", "i = 3")`; `iterations_of_calls` the same for each backward call. `runs` says how often each line of
+    a file called an op, a module or a backward call.
     """
 
     labels: Mapping[str, str]
@@ -78,8 +78,8 @@ class Grouping:
     parts: frozenset[str] = frozenset()
     callers: Mapping[str, object] = field(default_factory=dict)
     kin: Mapping[str, str] = field(default_factory=dict)
-    rounds: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    rounds_of_calls: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    iterations: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    iterations_of_calls: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     modules: frozenset[str] = frozenset()
     owners: frozenset[str] = frozenset()
     quiet: Mapping[str, Part] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def groups(facts: Facts) -> Grouping:
     """The groups of a trace. Cost: linear in its events times the depth of the calls."""
     tree = read(facts)
     nest(tree)
-    rounds, of_calls = rounds_around_all(tree.top)
+    iterations, of_calls = iterations_around_all(tree.top)
     drawn_twice = len(tree.leaves) if tree.updates else 0  # before and after the step of an optimiser
     is_large = len(tree.ops) + drawn_twice > MOST_MEMBERS
     wrap(tree, LIBRARY_OF_MANY if is_large else LIBRARY)
@@ -132,7 +132,7 @@ def groups(facts: Facts) -> Grouping:
         owning = frozenset(renamed[scope] for scope in owning & renamed.keys())
     runs = {line: len(scopes) for line, scopes in tree.runs.items()}
     grouping = replace(
-        _collect(tree.top), rounds=rounds, rounds_of_calls=of_calls, owners=owning, model=model, runs=runs
+        _collect(tree.top), iterations=iterations, iterations_of_calls=of_calls, owners=owning, model=model, runs=runs
     )
     return grouping if is_large else replace(grouping, modules=frozenset(), quiet={})
 
@@ -307,12 +307,12 @@ def _collect(top: Scope) -> Grouping:
     todo: list[tuple[Scope, str | None]] = [(top, None)]
     while todo:
         scope, ident = todo.pop()
-        rounds = Counter(member.key for member in scope.members if isinstance(member, Scope))
+        iterations = Counter(member.key for member in scope.members if isinstance(member, Scope))
         for member in scope.members:
             if isinstance(member, int):
                 of[member] = ident
             else:
-                alone = member.round == 1 and rounds[member.key] == 1  # a single iteration is named as the loop
+                alone = member.iteration == 1 and iterations[member.key] == 1  # a single iteration is named as the loop
                 loop = member.loop if alone and member.value is None else None
                 labels[member.id] = member.label if loop is None else loop.label
                 kin[member.id] = member.kin or labels[member.id]

@@ -123,11 +123,11 @@ def surely_runs(loop: ast.For | ast.While | ast.AsyncFor) -> tuple[int, ...]:
     return tuple(n for n, statement in enumerate(loop.body, 1) if not isinstance(statement, _COMPOUND))
 
 
-def period(rounds: Sequence[Sequence[OpCalled]]) -> int | None:
+def period(iterations: Sequence[Sequence[OpCalled]]) -> int | None:
     """The number of iterations after which the same data come again, in any order; None if they do not, or not evenly.
     The last epoch may be incomplete: because of an error, or because the recording ends.
     """
-    inputs = [_data(ops) for ops in rounds]
+    inputs = [_data(ops) for ops in iterations]
     uses: dict[object, list[int]] = {}
     for n, data in enumerate(inputs):
         for thing in data:

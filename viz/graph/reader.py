@@ -155,7 +155,7 @@ class _Reader:
             if depth == self.base:
                 loops = [loop for loop in loops if loop.line > self.outer]
             for loop in loops:
-                scope = self._round(scope, level, loop, frames, depth, innermost=loop is loops[-1])
+                scope = self._iteration(scope, level, loop, frames, depth, innermost=loop is loops[-1])
                 level += 1
             self.tree.runs.setdefault((frame.file, frame.line), set()).add(scope.id)
             if not last and not _is_transparent(frames[depth + 1]):
@@ -190,7 +190,7 @@ class _Reader:
             return depth
         return max(mark.cut, start)
 
-    def _round(
+    def _iteration(
         self, around: Scope, level: int, loop: Loop, frames: tuple[Frame, ...], depth: int, innermost: bool
     ) -> Scope:
         """The iteration of `loop` that an event belongs to.
@@ -219,10 +219,10 @@ class _Reader:
                 )
             )
         if here is None or here.key != key or again:
-            number = here.round + 1 if again and here is not None else 1
+            number = here.iteration + 1 if again and here is not None else 1
             here = self.open(around, "", key)
-            here.round, here.loop, here.text = number, loop, text
-            here.count(here.nth_round)
+            here.iteration, here.loop, here.text = number, loop, text
+            here.count(here.nth_iteration)
             self.opened[level:] = [here]
         here.statement = statement
         here.seen.add(place)

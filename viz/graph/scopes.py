@@ -58,7 +58,7 @@ Part = Literal[
 class Scope:
     """A group while it is read and afterwards. `members` are its direct ones, `key` says which loop or call it is.
 
-    An iteration of a loop has its number, `round`, and if known the value of the loop's variable, `text`. One of
+    An iteration of a loop has its number, `iteration`, and if known the value of the loop's variable, `text`. One of
     several has a `counted` name.
     """
 
@@ -70,7 +70,7 @@ class Scope:
     statement: int = -1
     seen: set[tuple[int, int, int, int]] = field(default_factory=set)
     latest: tuple[int, int, int, int] | None = None
-    round: int = 0
+    iteration: int = 0
     loop: Loop | None = None
     text: str | None = None
     counted: Counted | None = None
@@ -87,10 +87,10 @@ class Scope:
         return None if self.loop is None or self.loop.variable == NAMELESS else self.text
 
     @property
-    def nth_round(self) -> Counted:
+    def nth_iteration(self) -> Counted:
         """`step = 2`; `round 3` if the loop has no variable that says more."""
         if self.loop is None or self.value is None:
-            return Counted("round ", "rounds ", str(self.round))
+            return Counted("round ", "rounds ", str(self.iteration))
         return Counted(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.value)
 
     def count(self, counted: Counted) -> None:
@@ -151,15 +151,26 @@ def _rounds_around(outer: Scope, tree: Tree) -> list[Scope]:
 
     That one keeps its own ops and those before the inner loop; the ops after the inner loop belong to the last one.
     """
-    rounds = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
-    if len(rounds) < 2 or len({m.key for m in rounds}) > 1 or outer.key[:1] != ("loop",) or outer.within is None:
+    iterations = [m for m in outer.members if isinstance(m, Scope) and m.key[0] == "loop"]
+    if (
+        len(iterations) < 2
+        or len({m.key for m in iterations}) > 1
+        or outer.key[:1] != ("loop",)
+        or outer.within is None
+    ):
         return []
-    begin = next(n for n, m in enumerate(outer.members) if m is rounds[0])
-    before, after = outer.members[:begin], outer.members[begin + len(rounds) :]
-    inner = next((loop for loop in tree.loops.get(str(rounds[0].key[1]), ()) if loop.line == rounds[0].key[-1]), None)
-    if outer.members[begin : begin + len(rounds)] != rounds or rounds[0].key[1] != outer.key[1] or inner is None:
+    begin = next(n for n, m in enumerate(outer.members) if m is iterations[0])
+    before, after = outer.members[:begin], outer.members[begin + len(iterations) :]
+    inner = next(
+        (loop for loop in tree.loops.get(str(iterations[0].key[1]), ()) if loop.line == iterations[0].key[-1]), None
+    )
+    if (
+        outer.members[begin : begin + len(iterations)] != iterations
+        or iterations[0].key[1] != outer.key[1]
+        or inner is None
+    ):
         return []
-    reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in rounds]
+    reached = [{sum(start <= place[0] for start in inner.starts) for place in m.seen} for m in iterations]
     sure = inner.length is not None and any(all(n in r for r in reached) for n in inner.sure)
     is_named = outer.text is not None  # then it is this single iteration
     each = (
@@ -167,26 +178,26 @@ def _rounds_around(outer: Scope, tree: Tree) -> list[Scope]:
         if sure
         else None
         if is_named
-        else nested_loops.period([[tree.ops[k] for k in ops_of(m)] for m in rounds])
+        else nested_loops.period([[tree.ops[k] for k in ops_of(m)] for m in iterations])
     )
-    if not each or each >= len(rounds):
+    if not each or each >= len(iterations):
         return []
-    for n, one in enumerate(rounds):
-        one.round = n % each + 1
-        one.count(one.nth_round)
-    outer.members = [*before, *rounds[:each]]
+    for n, one in enumerate(iterations):
+        one.iteration = n % each + 1
+        one.count(one.nth_iteration)
+    outer.members = [*before, *iterations[:each]]
     names = []
-    for start in range(each, len(rounds), each):
-        scope = Scope(next(tree.ids), "", outer.within, outer.key, list(rounds[start : start + each]))
-        scope.round = outer.round + start // each
+    for start in range(each, len(iterations), each):
+        scope = Scope(next(tree.ids), "", outer.within, outer.key, list(iterations[start : start + each]))
+        scope.iteration = outer.iteration + start // each
         scope.seen, scope.loop, scope.text = outer.seen, outer.loop, outer.text
-        scope.count(scope.nth_round)
+        scope.count(scope.nth_iteration)
         names.append(scope)
     names[-1].members += after
     return names
 
 
-def rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
+def iterations_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
     """The names of the iterations around each op and backward call in a loop, outermost first."""
     ops: dict[int, tuple[str, ...]] = {}
     calls: dict[int, tuple[str, ...]] = {}
@@ -197,7 +208,7 @@ def rounds_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int,
             calls[scope.key[-1]] = names
         for member in scope.members:
             if isinstance(member, Scope):
-                todo.append((member, (*names, member.nth_round.name) if member.round else names))
+                todo.append((member, (*names, member.nth_iteration.name) if member.iteration else names))
             elif names:
                 ops[member] = names
     return ops, calls
@@ -308,15 +319,18 @@ def tell_by_members(tree: Tree, facts: Facts) -> None:
         for one in scope.members:
             if isinstance(one, Scope) and one.loop is not None and one.loop.variable not in (None, NAMELESS):
                 loops.setdefault(one.key, []).append(one)
-        for rounds in loops.values():
-            unnamed = [one for one in rounds if one.value is None]
-            if len(unnamed) < max(len(rounds), 2):
+        for iterations in loops.values():
+            unnamed = [one for one in iterations if one.value is None]
+            if len(unnamed) < max(len(iterations), 2):
                 continue
-            for names in ([_only_leaf(one, tree, facts) for one in rounds], [_only_module(one) for one in rounds]):
+            for names in (
+                [_only_leaf(one, tree, facts) for one in iterations],
+                [_only_module(one) for one in iterations],
+            ):
                 if len(set(names)) == len(names) and all(names):
-                    for one, name in zip(rounds, names, strict=True):
+                    for one, name in zip(iterations, names, strict=True):
                         one.text = name
-                        one.count(one.nth_round)
+                        one.count(one.nth_iteration)
                     break
 
 
@@ -346,14 +360,14 @@ def prune(top: Scope, always: AbstractSet[str]) -> None:
             for only in member.members:
                 if isinstance(only, Scope) and member.part == only.part == "module":  # its caller's name for it
                     only.label, only.counted, only.kin, only.key = member.label, member.counted, member.kin, member.key
-                elif isinstance(only, Scope) and member.round and only.round:
-                    only.counted = member.nth_round
-                    only.label = f"{member.nth_round.name}, {only.label}"
+                elif isinstance(only, Scope) and member.iteration and only.iteration:
+                    only.counted = member.nth_iteration
+                    only.label = f"{member.nth_iteration.name}, {only.label}"
                 elif isinstance(only, Scope) and only.part == "module" and named[only.label] == 1:
                     continue  # `blocks.3` is told apart by its own name
-                elif isinstance(only, Scope) and member.round:  # an iteration that is one call: its call
+                elif isinstance(only, Scope) and member.iteration:  # an iteration that is one call: its call
                     only.kin = only.kin or only.label
-                    only.count(member.nth_round.behind(f"{only.label} · "))
+                    only.count(member.nth_iteration.behind(f"{only.label} · "))
             members.extend(member.members)
         scope.members = members
     while len(top.members) == 1 and isinstance(top.members[0], Scope):

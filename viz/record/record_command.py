@@ -69,9 +69,9 @@ def summary(target: Path, recording: Recording) -> str:
     except (OSError, TraceFileError):
         return ""  # the explanation says what happened
     ops, runs = counts.get("OpCalled", 0), counts.get("VjpRun", 0)
-    rounds = f" in {recording.iterations:,} iterations" if recording.iterations > 1 else ""
+    iterations = f" in {recording.iterations:,} iterations" if recording.iterations > 1 else ""
     time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
-    said = f"recorded {ops:,} forward and {runs:,} backward ops{rounds} into {target} ({in_words(size)}{time})"
+    said = f"recorded {ops:,} forward and {runs:,} backward ops{iterations} into {target} ({in_words(size)}{time})"
     return f"{said}. Open it with `backstep open {target}`."
 
 

@@ -81,30 +81,34 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     Cost: linear in the events, times the number of loops around backward calls.
     """
     chosen = _training_loops(trace, outline)
-    rounds = sorted((one for loop in chosen for one in _rounds(trace, outline, loop)), key=lambda one: one.start)
-    if not rounds:
-        rounds = _training_calls(trace, outline)
-    if len(rounds) < 2:
-        rounds = _of_library(trace, outline, "step", _steps(trace, outline))
-    if len(rounds) < 2:
-        rounds = _of_library(trace, outline, "call", _calls_with_roots(outline))
-    if len(rounds) < 2 or any(a.end > b.start for a, b in pairwise(rounds)):
+    iterations = sorted(
+        (one for loop in chosen for one in _iterations_of(trace, outline, loop)), key=lambda one: one.start
+    )
+    if not iterations:
+        iterations = _training_calls(trace, outline)
+    if len(iterations) < 2:
+        iterations = _of_library(trace, outline, "step", _steps(trace, outline))
+    if len(iterations) < 2:
+        iterations = _of_library(trace, outline, "call", _calls_with_roots(outline))
+    if len(iterations) < 2 or any(a.end > b.start for a, b in pairwise(iterations)):
         return (Section("iteration", "", 0, len(trace.events)),)
-    return tuple(_with_gaps(trace, outline, _with_own_code(outline, rounds)))
+    return tuple(_with_gaps(trace, outline, _with_own_code(outline, iterations)))
 
 
-def _with_own_code(outline: Outline, rounds: Sequence[Section]) -> list[Section]:
+def _with_own_code(outline: Outline, iterations: Sequence[Section]) -> list[Section]:
     """The iterations, each beginning with the code of a custom Function that runs first: its events have no position of
     their own."""
     is_entered = outline.kinds == CODES[CodeEntered]
     starts = []
-    for one in rounds:
+    for one in iterations:
         start = one.start
         while start > 0 and is_entered[start - 1] and outline.stacks[start - 1] < 0:
             start -= 1
         starts.append(start)
-    ends = [min(one.end, following) for one, following in zip(rounds, [*starts[1:], len(outline.kinds)], strict=True)]
-    return [replace(one, start=start, end=end) for one, start, end in zip(rounds, starts, ends, strict=True)]
+    ends = [
+        min(one.end, following) for one, following in zip(iterations, [*starts[1:], len(outline.kinds)], strict=True)
+    ]
+    return [replace(one, start=start, end=end) for one, start, end in zip(iterations, starts, ends, strict=True)]
 
 
 def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
@@ -120,9 +124,9 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
         around: list[Place] = []
         for place in reversed(_loops_around(trace, int(outline.stacks[call]))):
             if place not in starts:
-                starts[place] = [one.start for one in _rounds(trace, outline, place)]
-            number = _round_of(starts[place], call)
-            if len(starts[place]) > 1 and _round_of(starts[place], root) == number >= 0:
+                starts[place] = [one.start for one in _iterations_of(trace, outline, place)]
+            number = _number_of(starts[place], call)
+            if len(starts[place]) > 1 and _number_of(starts[place], root) == number >= 0:
                 around.append(place)
                 if place not in learns:
                     learns[place] = _uses_leaf(trace, outline, starts[place][number], call)
@@ -294,7 +298,7 @@ def backward_calls(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     return tuple(calls)
 
 
-def _round_of(starts: Sequence[int], event: int) -> int:
+def _number_of(starts: Sequence[int], event: int) -> int:
     """The number of the iteration that an event belongs to; -1 for none."""
     return bisect_right(starts, event) - 1
 
@@ -364,7 +368,7 @@ def _statement(trace: Trace, frames: Sequence[Frame], place: Place) -> int:
     return sum(start <= frame.line for start in loop.starts) if frame.line > loop.line else HEADER
 
 
-def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
+def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     """The iterations of a loop.
 
     The next one begins when the loop's variable changes, when the program comes back to an earlier statement, and after
@@ -378,7 +382,7 @@ def _rounds(trace: Trace, outline: Outline, place: Place) -> list[Section]:
     calls = {event for event, _ in outline.calls}
     iterations: list[Section] = []
     texts: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
-    header: int | None = None  # where the events of the header began that come before a round
+    header: int | None = None  # where the events of the header began that come before an iteration
     inside, last, first_stack, has_called = False, 0, -1, False
     for event, stack in _turning_points(outline, told_at, calls):
         turned = False
@@ -445,17 +449,17 @@ def _outer_labels(trace: Trace, stack: int, texts: Mapping[tuple[int, int], str 
 
 
 def _apart(iterations: Sequence[Section]) -> list[Section]:
-    """The iterations of a loop inside one without a variable: a name that comes again belongs to its next round."""
-    number, rounds = 1, []
+    """The iterations of a loop inside one without a variable: a name that comes again belongs to the next outer one."""
+    number, numbers = 1, []
     names: set[str] = set()
     for one in iterations:
         if one.label and one.name in names:
             number, names = number + 1, set()
         names.add(one.name)
-        rounds.append(number)
+        numbers.append(number)
     if number == 1:
         return list(iterations)
-    return [replace(one, around=(f"round {nr}", *one.around)) for one, nr in zip(iterations, rounds, strict=True)]
+    return [replace(one, around=(f"round {nr}", *one.around)) for one, nr in zip(iterations, numbers, strict=True)]
 
 
 def _numbered(sections: list[Section]) -> list[Section]:
@@ -468,17 +472,17 @@ def _numbered(sections: list[Section]) -> list[Section]:
     return named
 
 
-def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Iterator[Section]:
+def _with_gaps(trace: Trace, outline: Outline, iterations: Sequence[Section]) -> Iterator[Section]:
     """The iterations, and the code between them: a section of its own if it ran ops, else part of the iteration before.
 
     The code before the first iteration, such as making the model, is a section of its own only if it has a graph.
     """
     ops = outline.where(OpCalled)
     recorded = np.flatnonzero(outline.kinds >= RECORDED)
-    if len(recorded) and recorded[0] < rounds[0].start:
-        yield Section("before", "before the loop", 0, rounds[0].start)
-    for number, one in enumerate(rounds):
-        until = rounds[number + 1].start if number + 1 < len(rounds) else len(outline.kinds)
+    if len(recorded) and recorded[0] < iterations[0].start:
+        yield Section("before", "before the loop", 0, iterations[0].start)
+    for number, one in enumerate(iterations):
+        until = iterations[number + 1].start if number + 1 < len(iterations) else len(outline.kinds)
         place = int(np.searchsorted(ops, one.end))
         begin = int(ops[place]) if place < len(ops) else until
         if begin >= until:
@@ -487,7 +491,7 @@ def _with_gaps(trace: Trace, outline: Outline, rounds: Sequence[Section]) -> Ite
         while begin > one.end and _belongs(outline, begin - 1):
             begin -= 1
         yield replace(one, end=begin)
-        kind: SectionKind = "between" if number + 1 < len(rounds) else "after"
+        kind: SectionKind = "between" if number + 1 < len(iterations) else "after"
         yield Section(kind, _name_after(trace, int(outline.stacks[begin]), one), begin, until, one.around)
 
 

@@ -18,7 +18,7 @@ from ..graph.folds import (
     failing,
     inner_first,
     levels,
-    rounds,
+    repeats,
     told_of,
 )
 from ..graph.graph import Drawing
@@ -147,7 +147,7 @@ def _is_read_on(reading: Reading, seen: Visible, graph: nx.MultiDiGraph, picture
     """Return whether the picture can be read iteration by iteration: all are open, each fits on a low screen too, and
     so does each step together with the one before.  If all add to one leaf, the view would return to it again and
     again."""
-    grouping, alike = reading.drawing.grouping, rounds(reading.drawing).every
+    grouping, alike = reading.drawing.grouping, repeats(reading.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.paths[grouping.within[one]])
     if not innermost or not innermost <= picture.boxes.keys() or not alike.isdisjoint(seen.folded):
         return False  # one is folded, or a group around it

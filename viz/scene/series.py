@@ -46,7 +46,7 @@ def through(reading: Reading, item: Item) -> Series | None:
             return None
         title = f"norm of the gradient that {event.node.name} receives"
         ops = _again(reading, item.op)
-        names = _rounds(reading, ops)
+        names = _iterations(reading, ops)
         points = [_gradient(facts, op, 0, None, name) for op, name in zip(ops, names, strict=True)]
         return _series(reading, title, "norm", points, ops.index(item.op))
     if item.tensor is None:
@@ -69,8 +69,8 @@ def _of_leaf(reading: Reading, tensor: int) -> Series | None:
     facts = reading.facts
     events = [e for e in facts.trace.events if isinstance(e, Accumulated) and e.tensor == tensor and not e.retained]
     name = facts.names.get(tensor) or "the leaf"
-    rounds = reading.drawing.grouping.rounds_of_calls
-    labels = _told_apart([rounds.get(e.call, ()) for e in events], [f"call {e.call + 1}" for e in events])
+    iterations = reading.drawing.grouping.iterations_of_calls
+    labels = _told_apart([iterations.get(e.call, ()) for e in events], [f"call {e.call + 1}" for e in events])
     points = [Point(label, None, ((e.index, e.added),)) for label, e in zip(labels, events, strict=True)]
     return _series(reading, f"norm of the gradient that each call adds to {name}.grad", "norm", points)
 
@@ -86,11 +86,11 @@ def _of_results(reading: Reading, item: Item) -> Series | None:
     ops = _again(reading, op)
     name = facts.names.get(item.tensor) or "the result"
     outs = [facts.ops[k].event.outputs[place] for k in ops]
-    rounds = _rounds(reading, ops)
+    iterations = _iterations(reading, ops)
     if item.role == "root" and all(text.size(out.shape) == 1 for out in outs):
         points = [
             Point(label, reading.drawing.card(out.tensor), ((facts.ops[k].event.index, out.value),))
-            for label, k, out in zip(rounds, ops, outs, strict=True)
+            for label, k, out in zip(iterations, ops, outs, strict=True)
         ]
         return _series(reading, f"{name} in each iteration", "size", points, ops.index(op))
     cards = [reading.drawing.card(out.tensor) for out in outs]
@@ -100,7 +100,7 @@ def _of_results(reading: Reading, item: Item) -> Series | None:
             accumulations[event.tensor].append(event)
     points = [
         _gradient(facts, k, place, card, label, accumulations[out.tensor])
-        for k, card, label, out in zip(ops, cards, rounds, outs, strict=True)
+        for k, card, label, out in zip(ops, cards, iterations, outs, strict=True)
     ]
     roots = {facts.names.get(root) for root in facts.roots}
     loss = roots.pop() if len(roots) == 1 else None
@@ -126,13 +126,13 @@ def _again(reading: Reading, op: int) -> list[int]:
     return [k for k in alike if places[k] == places[op]]
 
 
-def _rounds(reading: Reading, ops: Sequence[int]) -> list[str]:
+def _iterations(reading: Reading, ops: Sequence[int]) -> list[str]:
     """A name for each of the ops that one place of the program ran."""
-    rounds = reading.drawing.grouping.rounds
-    return _told_apart([rounds.get(op, ()) for op in ops], [f"round {n}" for n in range(1, len(ops) + 1)])
+    iterations = reading.drawing.grouping.iterations
+    return _told_apart([iterations.get(op, ()) for op in ops], [f"round {n}" for n in range(1, len(ops) + 1)])
 
 
-def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> list[str]:
+def _told_apart(iterations: Sequence[tuple[str, ...]], counted: Sequence[str]) -> list[str]:
     """The names that tell iterations apart, `t = 3`: the loops around each, without those that are the same for all.
 
     If two have the same names, as in a comprehension, or a loop has no telling name, all are `counted` instead.
@@ -142,10 +142,10 @@ def _told_apart(rounds: Sequence[tuple[str, ...]], counted: Sequence[str]) -> li
     >>> _told_apart([("step = 0",), ("step = 0",)], ["round 1", "round 2"])
     ['round 1', 'round 2']
     """
-    if len({len(names) for names in rounds}) == 1:
-        varying = [n for n, column in enumerate(zip(*rounds, strict=True)) if len(set(column)) > 1]
-        rounds = [tuple(names[n] for n in varying) for names in rounds]
-    labels = [", ".join(names) for names in rounds]
+    if len({len(names) for names in iterations}) == 1:
+        varying = [n for n, column in enumerate(zip(*iterations, strict=True)) if len(set(column)) > 1]
+        iterations = [tuple(names[n] for n in varying) for names in iterations]
+    labels = [", ".join(names) for names in iterations]
     return labels if all(labels) and len(set(labels)) == len(labels) else list(counted)
 
 

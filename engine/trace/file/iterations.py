@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft
 
 
-class Rounds:
+class Passes:
     """The number of passes through a loop that have ended, counted at the position in the program that ends each.
 
     That is the position that is seen first: a loop that trains two networks in each pass has one per pass.  Another
@@ -24,7 +24,7 @@ class Rounds:
         if self._place is None or place == self._place:
             self.count += 1
         elif place in self._others:
-            self.count += 2  # both of its rounds
+            self.count += 2  # both of its passes
         else:
             self._others.add(place)
             return
@@ -35,12 +35,12 @@ class Rounds:
 class Iterations:
     """The number of iterations that have ended, by a rule that does not need later events.
 
-    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. `Rounds` says
+    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. `Passes` says
     at which positions.
     """
 
     def __init__(self) -> None:
-        self._steps, self._calls = Rounds(), Rounds()
+        self._steps, self._calls = Passes(), Passes()
         self._groups: list[int | None] = []  # of each group around the next event, where it made a step
         self._is_stepped = False
         self._open: dict[int, int] = {}  # the backward calls that run, with their call stacks
