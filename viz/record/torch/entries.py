@@ -10,31 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.events import (
-    Accumulated,
     AnyEvent,
-    BackwardEnded,
     BackwardStarted,
-    CodeEntered,
-    CodeLeft,
-    DataSet,
     Edge,
     ErrorRaised,
-    Escaped,
     FlagChanged,
-    GradSet,
-    GroupEntered,
-    GroupLeft,
-    HookRan,
     Input,
     LeafCreated,
-    ModeChanged,
     NodeRecord,
     OpCalled,
     Output,
-    Refreshed,
     Root,
     Saved,
-    VjpRun,
 )
 from engine.trace.file.argument_types import first_misfit
 from engine.trace.log_reader import INSTEAD, Reader, users_traceback
@@ -223,12 +210,6 @@ def custom(reader: Reader, refs: Any, attrs: dict[str, Any], results: Any, node:
     return OpCalled(*reader.here, "custom_function", inputs, attrs, outputs, record, None, during)
 
 
-def data(reader: Reader, tensor: int, version: int, value: int, source: int) -> AnyEvent:
-    number = reader.tensors[tensor]
-    reader.current[number] = value
-    return DataSet(*reader.here, number, version, value, reader.tensors[source])
-
-
 def data_given(reader: Reader, tensor: int, version: int, result: Result) -> AnyEvent:
     """The program asked for `x.data`."""
     inputs = (Input("self", reader.tensors[tensor], version),)
@@ -298,22 +279,8 @@ def saved_of(reader: Reader, saved: Any, inputs: Sequence[Input]) -> tuple[Saved
     )
 
 
-def refresh(reader: Reader, tensor: int, version: int, value: int) -> AnyEvent:
-    number = reader.tensors[tensor]
-    reader.current[number] = value
-    return Refreshed(*reader.here, number, version, value)
-
-
 def flag(reader: Reader, tensor: int, name: str, value: bool) -> AnyEvent:
     return FlagChanged(*reader.here, reader.tensors[tensor], name, value)
-
-
-def mode(reader: Reader, enabled: bool) -> AnyEvent:
-    return ModeChanged(*reader.here, enabled)
-
-
-def grad_set(reader: Reader, tensor: int, value: int | None, grad: int | None) -> AnyEvent:
-    return GradSet(*reader.here, reader.tensors[tensor], value, None if grad is None else reader.tensors[grad])
 
 
 def start(reader: Reader, call: int, function: str, roots: Any, inputs: Any, keep: bool,
@@ -324,59 +291,10 @@ def start(reader: Reader, call: int, function: str, roots: Any, inputs: Any, kee
     return BackwardStarted(*reader.here, call, function, starts, ends, keep, graph, anomaly=anomaly)
 
 
-def vjp(reader: Reader, call: int, node: int, upstream: Any, cotangents: Any, unsummed: Any, freed: bool) -> AnyEvent:
-    return VjpRun(*reader.here, call, reader.nodes[node], upstream, cotangents, unsummed, freed)
-
-
-def accumulate(reader: Reader, call: int, tensor: int, grad: int, before: int | None, added: int,
-               after: int, retained: bool) -> AnyEvent:  # fmt: skip
-    grad_number = reader.tensors[grad]
-    reader.current[grad_number] = after
-    return Accumulated(*reader.here, call, reader.tensors[tensor], grad_number, before, added, after, retained)
-
-
-def hook(reader: Reader, call: int, tensor: int | None, before: int | None, after: int | None,
-         node: int | None, place: str, nr: int) -> AnyEvent:  # fmt: skip
-    number = None if tensor is None else reader.tensors[tensor]
-    return HookRan(*reader.here, call, number, before, after, None if node is None else reader.nodes[node], place, nr)
-
-
-def code(reader: Reader, call: int | None, place: str, tensor: int | None, node: int | None,
-         nr: int, values: Any, split: int) -> AnyEvent:  # fmt: skip
-    number = None if tensor is None else reader.tensors[tensor]
-    ran = None if node is None else reader.nodes[node]
-    return CodeEntered(*reader.here, call, place, number, ran, nr, several(reader, values), split)
-
-
-def left(reader: Reader, results: Any, completed: bool) -> AnyEvent:
-    return CodeLeft(*reader.here, None if results is None else several(reader, results), completed)
-
-
-def several(reader: Reader, tensors: Any) -> tuple[int | None, ...]:
-    """Tensors, or None in their place."""
-    return tuple(None if t is None else reader.tensors[t] for t in tensors)
-
-
-def escape(reader: Reader, tensor: int, kind: str, value: int) -> AnyEvent:
-    return Escaped(*reader.here, reader.tensors[tensor], kind, value)
-
-
 def raised(reader: Reader, error: BaseException, note: str, call: int | None, node: int | None) -> AnyEvent:
     number = None if node is None else reader.nodes[node]
     text, traceback = message_of(error), users_traceback(error)
     return ErrorRaised(*reader.here, type(error).__name__, text, note, call, number, (), traceback)
-
-
-def enter(reader: Reader, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
-    return GroupEntered(*reader.here, name, kind, several(reader, tensors), rate)
-
-
-def leave(reader: Reader) -> AnyEvent:
-    return GroupLeft(*reader.here)
-
-
-def end(reader: Reader, call: int, completed: bool, results: Any) -> AnyEvent:
-    return BackwardEnded(*reader.here, call, completed, several(reader, results))
 
 
 # -- instead of entries that cannot be read ----------------------------------------------------------------------------
@@ -428,9 +346,12 @@ def unread_leaf(reader: Reader, tensor: Result, *_: Any) -> AnyEvent:
     return reader.unread_leaf(number, storage, version, value, requires)
 
 
+accumulate, code, data, end, enter, escape, grad_set, hook, leave, left, mode, refresh, vjp = (
+    Reader.accumulate, Reader.code, Reader.data, Reader.end, Reader.enter, Reader.escape, Reader.grad_set, Reader.hook,
+    Reader.leave, Reader.left, Reader.mode, Reader.refresh, Reader.vjp,
+)  # fmt: skip
+"""Entries that the engine's recorder has as well."""
 INSTEAD |= {
     op: unread_op, hidden: unread_hidden, joint: unread_joint, retaken: unread_retaken, custom: unread_custom,
-    data_given: unread_data_given, leaf: unread_leaf, accumulate: Reader.unread_accumulate,
-    start: Reader.unread_start, end: Reader.unread_end, enter: Reader.unread_enter, code: Reader.unread_code,
-    left: Reader.unread_left, leave: Reader.unread_leave,
+    data_given: unread_data_given, leaf: unread_leaf, start: Reader.unread_start,
 }  # fmt: skip
