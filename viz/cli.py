@@ -16,7 +16,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 from urllib.parse import quote
 
 from viz.record import limits
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from viz.record.runner import Script
     from viz.server.store import Catalogue, Program, Store
 
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 SUFFIX = ".backstep"
 """As in engine.trace.file.tracefile, which is not imported for --help."""
 
@@ -75,6 +76,26 @@ def parser() -> argparse.ArgumentParser:
     )
     _serving(top, suppress=False)
     commands = top.add_subparsers(dest="command", metavar="{run,record,open,compare,export,new,course,serve,worker}")
+    _recording(commands)
+    _opening(commands)
+    both = commands.add_parser("compare", help="run a program on Backstep's engine and on PyTorch, and compare them")
+    both.add_argument("program", help="a Python file, or a program of the gallery by its name")
+    both.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
+    _exporting(commands)
+    new = commands.add_parser("new", help="write a first lesson: a script whose comments are its chapters")
+    new.add_argument("file", type=Path, help="the Python file to write")
+    course = commands.add_parser("course", help="open a folder of lessons")
+    _serving(course, suppress=True)
+    course.add_argument("folder", type=Path, help="a folder of lessons: scripts with chapters, and trace files")
+    serve = commands.add_parser("serve", help="serve the gallery and a course to many people")
+    _serving(serve, suppress=True)
+    _served(serve)
+    _served(commands.add_parser("worker", help="compute large graphs and files for `serve --queue redis://...`"))
+    return top
+
+
+def _recording(commands: Commands) -> None:
+    """The commands that run a script: `run` and `record`."""
     run = commands.add_parser("run", help="run a script as Python would, record it, and open it")
     _serving(run, suppress=True)
     run.add_argument("--watch", action="store_true", help="record again whenever the script is saved")
@@ -93,6 +114,9 @@ def parser() -> argparse.ArgumentParser:
     )
     _limits(record)
     _script(record)
+
+
+def _opening(commands: Commands) -> None:
     opened = commands.add_parser("open", help="open a trace file")
     _serving(opened, suppress=True)
     _rerun(opened)
@@ -102,9 +126,9 @@ def parser() -> argparse.ArgumentParser:
         help="a file that `backstep record` or trace.save() wrote; several are opened together, each with links to the "
         "others",
     )  # fmt: skip
-    both = commands.add_parser("compare", help="run a program on Backstep's engine and on PyTorch, and compare them")
-    both.add_argument("program", help="a Python file, or a program of the gallery by its name")
-    both.add_argument("args", nargs=argparse.REMAINDER, help="arguments of the script")
+
+
+def _exporting(commands: Commands) -> None:
     export = commands.add_parser(
         "export", help="write a lesson that plays offline, or a graph or table for other programs"
     )
@@ -126,16 +150,6 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     export.add_argument("--as-torch", action="store_true", help="let `import torch` in a script give Backstep's engine")
     export.add_argument("file", help="a trace file, a Python file to run, or a program of the gallery by its name")
-    new = commands.add_parser("new", help="write a first lesson: a script whose comments are its chapters")
-    new.add_argument("file", type=Path, help="the Python file to write")
-    course = commands.add_parser("course", help="open a folder of lessons")
-    _serving(course, suppress=True)
-    course.add_argument("folder", type=Path, help="a folder of lessons: scripts with chapters, and trace files")
-    serve = commands.add_parser("serve", help="serve the gallery and a course to many people")
-    _serving(serve, suppress=True)
-    _served(serve)
-    _served(commands.add_parser("worker", help="compute large graphs and files for `serve --queue redis://...`"))
-    return top
 
 
 def _served(target: argparse.ArgumentParser) -> None:

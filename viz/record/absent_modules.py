@@ -51,9 +51,9 @@ class Absent(ModuleType):
     torch.onnx.export
     """
 
-    def __init__(self, name: str, room: str) -> None:
-        super().__init__(name, f"Not in Backstep: {REASONS[room]}.")
-        self.__room = room
+    def __init__(self, name: str, module: str) -> None:
+        super().__init__(name, f"Not in Backstep: {REASONS[module]}.")
+        self.__module = module
         self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -61,11 +61,11 @@ class Absent(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
         if name in _NO:
             return lambda: False
-        if self.__room in _COMPILE and name in _SAME:
+        if self.__module in _COMPILE and name in _SAME:
             return _itself
         if name == "SummaryWriter":
             return Writer
-        return Name(f"{self.__name__}.{name}", self.__room)
+        return Name(f"{self.__name__}.{name}", self.__module)
 
 
 class Writer:
@@ -95,11 +95,11 @@ class Name:
     engine.arrays.errors.OutOfScope: torch.onnx.export is not in Backstep: the program is recorded as ...
     """
 
-    def __init__(self, full: str, room: str) -> None:
-        self.__full, self.__room = full, room
+    def __init__(self, full: str, module: str) -> None:
+        self.__full, self.__module = full, module
 
     def __refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise OutOfScope(f"{self.__full} is not in Backstep: {REASONS[self.__room]}")
+        raise OutOfScope(f"{self.__full} is not in Backstep: {REASONS[self.__module]}")
 
     __call__ = __enter__ = __mro_entries__ = __refuse
 
@@ -112,7 +112,7 @@ class Name:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"{self.__full} has no attribute {name!r}", name=name, obj=self)
-        return Name(f"{self.__full}.{name}", self.__room)
+        return Name(f"{self.__full}.{name}", self.__module)
 
     def __repr__(self) -> str:
         return self.__full
@@ -123,10 +123,10 @@ def _itself(function: Callable[..., Any] | None = None, *_: Any, **__: Any) -> A
     return _itself if function is None else function
 
 
-def room_of(name: str) -> str | None:
+def absent_module(name: str) -> str | None:
     """The absent module that contains a module of torch (named from below torch); None if there is none.
 
-    >>> room_of("distributed.fsdp"), room_of("nn")
+    >>> absent_module("distributed.fsdp"), absent_module("nn")
     ('distributed', None)
     """
     while name and name not in REASONS:
@@ -140,5 +140,5 @@ def reason(name: str) -> str | None:
     >>> reason("nn.parallel.DistributedDataParallel")
     'a recording covers one process: use the module itself'
     """
-    room = room_of(name)
-    return None if room is None else REASONS[room]
+    module = absent_module(name)
+    return None if module is None else REASONS[module]

@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.arrays.session import is_users
 from engine.trace.messages import message_of
-from viz.record.absent_modules import REASONS, Absent, reason, room_of
+from viz.record.absent_modules import REASONS, Absent, absent_module, reason
 
 LIST = "docs/ops.md lists the available ones"
 MOVED = {
@@ -52,7 +52,7 @@ class Finder(MetaPathFinder, Loader):
         except ModuleNotFoundError as error:
             if error.name is None or not ours.startswith(error.name):
                 raise
-            if room_of(rest) is None:
+            if absent_module(rest) is None:
                 raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname) from None
         return ModuleSpec(fullname, self, is_package=True)
 
@@ -64,9 +64,9 @@ class Finder(MetaPathFinder, Loader):
         assert module.__spec__ is not None
         name = module.__spec__.name
         rest = name.partition(".")[2]
-        room = room_of(rest)
+        absent = absent_module(rest)
         ours = sys.modules.get(_ours(rest))
-        sys.modules[name] = Absent(name, room) if ours is None and room is not None else sys.modules[_ours(rest)]
+        sys.modules[name] = Absent(name, absent) if ours is None and absent is not None else sys.modules[_ours(rest)]
 
 
 def _ours(rest: str) -> str:
@@ -80,8 +80,8 @@ def install() -> None:
     for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
         del sys.modules[name]
     sys.meta_path.insert(0, Finder())
-    for room in (*REASONS, *MOVED):  # `torch.onnx.export(...)` needs no import of its own
-        importlib.import_module(f"torch.{room}")
+    for module in (*REASONS, *MOVED):  # `torch.onnx.export(...)` needs no import of its own
+        importlib.import_module(f"torch.{module}")
 
 
 def explain_missing(error: BaseException, as_torch: bool) -> str | None:

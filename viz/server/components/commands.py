@@ -59,57 +59,8 @@ def command_form() -> list[Any]:
     return [
         html.H2(id="command-title"),
         html.Div(id="command-place-row", className="place-row"),
-        html.Div(
-            [
-                dmc.Select(
-                    id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True
-                ),
-                html.Button(
-                    "On the graph",
-                    id="command-pick",
-                    className="btn",
-                    type="button",
-                    title=PICK,
-                    **also(
-                        data_do="pick", aria_label="Choose on the graph", aria_description=PICK, aria_pressed="false"
-                    ),
-                ),
-            ],
-            id="command-root-row",
-        ),
-        html.Div(
-            [
-                html.Div(
-                    [
-                        dmc.Switch(
-                            id="command-retain",
-                            label="retain_graph",
-                            size="sm",
-                            wrapperProps={"title": RETAIN},
-                            **also(aria_description=RETAIN),
-                        ),
-                        dmc.Switch(
-                            id="command-create",
-                            label="create_graph",
-                            size="sm",
-                            wrapperProps={"title": CREATE},
-                            **also(aria_description=CREATE),
-                        ),
-                    ],
-                    className="row wrap",
-                ),
-                dmc.MultiSelect(
-                    id="command-inputs",
-                    label="inputs",
-                    description="none chosen: all leaves",
-                    size="sm",
-                    data=[],
-                    clearable=True,
-                ),
-            ],
-            id="command-flags",
-            className="flags",
-        ),
+        _root_row(),
+        _flags(),
         html.Div(id="command-values-label", className="label"),
         html.Div(presets, id="command-presets", className="row wrap"),
         html.Div(id="command-window", className="row wrap"),
@@ -123,6 +74,61 @@ def command_form() -> list[Any]:
             className="row foot",
         ),
     ]
+
+
+def _root_row() -> html.Div:
+    """The tensor that a backward call starts from."""
+    return html.Div(
+        [
+            dmc.Select(id="command-root", label="Start from", size="sm", data=[], allowDeselect=False, searchable=True),
+            html.Button(
+                "On the graph",
+                id="command-pick",
+                className="btn",
+                type="button",
+                title=PICK,
+                **also(data_do="pick", aria_label="Choose on the graph", aria_description=PICK, aria_pressed="false"),
+            ),
+        ],
+        id="command-root-row",
+    )
+
+
+def _flags() -> html.Div:
+    """The options of a backward call, and the leaves that it is restricted to."""
+    return html.Div(
+        [
+            html.Div(
+                [
+                    dmc.Switch(
+                        id="command-retain",
+                        label="retain_graph",
+                        size="sm",
+                        wrapperProps={"title": RETAIN},
+                        **also(aria_description=RETAIN),
+                    ),
+                    dmc.Switch(
+                        id="command-create",
+                        label="create_graph",
+                        size="sm",
+                        wrapperProps={"title": CREATE},
+                        **also(aria_description=CREATE),
+                    ),
+                ],
+                className="row wrap",
+            ),
+            dmc.MultiSelect(
+                id="command-inputs",
+                label="inputs",
+                description="none chosen: all leaves",
+                size="sm",
+                data=[],
+                clearable=True,
+            ),
+        ],
+        id="command-flags",
+        className="flags",
+    )
 
 
 def gradient_grid() -> dag.AgGrid:

@@ -28,7 +28,7 @@ class Dropped:
         """`{program}`, the id under which the file is open now; or `{problem}`, which says why it is not."""
         if self._count >= MOST:
             return refusal(f"This app has opened {MOST} files. Open further ones with `backstep open FILE`.")
-        path = self._room() / file_name(name)
+        path = self._new_folder() / file_name(name)
         path.write_bytes(content)
         try:
             program = self._catalogue.add(from_file(path))
@@ -40,7 +40,7 @@ class Dropped:
         self._count += 1
         return {"program": program.id}
 
-    def _room(self) -> Path:
+    def _new_folder(self) -> Path:
         """A new folder for one file, which therefore cannot overwrite a file that is open."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="backstep-"))

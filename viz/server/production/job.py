@@ -1,7 +1,7 @@
 """The process of one job, for a server whose queue is on disk: `python -m viz.server.production.job`.
 
-It reads `{room, function, key, args}` as JSON from its input, waits until one of as many jobs as the machine
-has cores is done, and leaves its result in the cache.  It ends by itself after jobs.LIMIT seconds.
+It reads `{room, function, key, args}` as JSON from its input, waits until fewer jobs run than the machine has cores,
+and leaves its result in the cache.  It ends by itself after jobs.LIMIT seconds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> None:
     os.nice(NICE)
     order = json.load(sys.stdin)
     turn = place(Path(order["room"]["shared"]), "job", os.cpu_count() or 1)
-    from viz.server.production.classroom import Classroom, background  # a second, for which no place was waited for
+    from viz.server.production.classroom import Classroom, background  # a second, so after the wait
     from viz.server.production.jobs import LIMIT
 
     signal.alarm(LIMIT)
