@@ -40,6 +40,8 @@ class Tensor:
 
     `_array` is the numpy or cupy array, `_node` and `_nr` are the node (and its output) that computed it, `_storage` is
     shared with its views.  The other attributes have defaults in the class, so that a new result sets few of them.
+    All modules of the engine may read attributes with an underscore, because a property would slow down each op;
+    no module of `viz` does.
 
     Source: torch.Tensor.
 
