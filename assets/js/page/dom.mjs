@@ -115,3 +115,11 @@ export const unbroken = (text) => pieces(text).map((part) => (typeof part === "s
 
 /** Sends data as JSON. @type {(address: string, data: any) => Promise<Response>} */
 export const post = (address, data) => fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
+
+const LINE = 36; // px: the three lines that Firefox counts for a notch are about what other browsers report in px
+
+/** How far a wheel was turned, in px. @param {Pick<WheelEvent, "deltaX" | "deltaY" | "deltaMode">} event */
+export function turned({ deltaX, deltaY, deltaMode }) {
+  const unit = deltaMode === 1 ? LINE : 1;
+  return { x: deltaX * unit, y: deltaY * unit };
+}

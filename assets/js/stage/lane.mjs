@@ -1,7 +1,7 @@
 // The timeline.  Of a small program a lane: a segment per phase with the call as written, a stroke per step, marks, the playhead.  Of a
 // large one a flame chart, which one zooms: an overview, rows of phases, modules and ops.
 
-import { contextOf, h, sized } from "../page/dom.mjs";
+import { contextOf, h, sized, turned } from "../page/dom.mjs";
 import { coloursOf, edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
@@ -334,12 +334,12 @@ export class Lane {
     if (!this.chart || !this.scene) return;
     event.preventDefault();
     this.hideTip();
-    const along = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.shiftKey ? event.deltaY : 0;
+    const by = turned(event);
+    const along = Math.abs(by.x) > Math.abs(by.y) ? by.x : event.shiftKey ? by.y : 0;
     const { from, to } = this.view;
-    const lines = event.deltaMode === 1 ? 16 : 1;
     const under = from + ((this.spot(event).x - this.sheet.left) / (this.sheet.right - this.sheet.left)) * (to - from);
-    if (along) this.look(shifted(this.view, this.total, (along * lines * (to - from)) / this.width));
-    else this.look(zoomed(this.view, this.total, under, Math.exp(-event.deltaY * lines * (event.ctrlKey ? PINCH : WHEEL))));
+    if (along) this.look(shifted(this.view, this.total, (along * (to - from)) / this.width));
+    else this.look(zoomed(this.view, this.total, under, Math.exp(-by.y * (event.ctrlKey ? PINCH : WHEEL))));
   }
 
   /** Keys while the timeline has the focus: + and - zoom around the playhead, 0 shows all, Enter goes into the step and Escape out of it. */

@@ -7,7 +7,7 @@ import { normOfDot, normOfEdge } from "../scene/scale.mjs";
 import { memberAt } from "../scene/stacks.mjs";
 import { isLeaf, placeAt, rowState } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
-import { h } from "../page/dom.mjs";
+import { h, turned } from "../page/dom.mjs";
 import { wireAt } from "../geometry/wiring.mjs";
 import { wireText } from "../paint/wires.mjs";
 
@@ -107,8 +107,7 @@ export function listen(stage, acts) {
   host.addEventListener("wheel", (event) => {
     event.preventDefault();
     acts.panned();
-    const lines = event.deltaMode === 1 ? 16 : 1;
-    stage.zoom(Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0016)), stage.local(event.clientX, event.clientY));
+    stage.zoom(Math.exp(-turned(event).y * (event.ctrlKey ? 0.01 : 0.0016)), stage.local(event.clientX, event.clientY));
   }, { passive: false });
 }
 
