@@ -15,6 +15,9 @@ const LEAST_PAD = 10;
 const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
 const BARS = 124; // of the height: under the buttons and over the legend, and clear of them; less where `pad` is less
 const CLEAR = 22; // as much less, just clear
+const JUST = 6; // and so much less still, if a graph is whole only so, with text that is read: its border is clear of the buttons
+const HAIR = 0.003;
+const EVENLY = 2 / 3; // of the shift from the middle, so that the bars above and below are both clear of it
 
 /** @type {(camera: Camera, view: View, x: number, y: number) => Point} */
 export function toScreen(camera, view, x, y) {
@@ -63,7 +66,8 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const most = Math.min(BARS, pad.top + pad.bottom);
   const tiers = [[GLOW_PAD, most], [LEAST_PAD, most], [GLOW_PAD, most - CLEAR], [LEAST_PAD, most - CLEAR]]
     .map(([side, bars]) => into(Math.max(view.width - 2 * side, 40), Math.max(room.h, view.height - bars)));
-  const tight = tiers.find((one) => one >= least) ?? tiers[tiers.length - 1];
+  const just = into(Math.max(view.width - 2 * LEAST_PAD, 40), Math.max(room.h, view.height - most + CLEAR + JUST));
+  const tight = tiers.find((one) => one >= least) ?? (just >= least + HAIR ? just : tiers[tiers.length - 1]);
   const whole = Math.max(into(room.w, room.h), Math.min(tight, 1));
   const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
   const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only
@@ -71,10 +75,11 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const place = (low, high, size, full, shift, wish, near) => {
     const half = size / 2 / zoom;
     if (high - low <= 2 * half + 1e-6) return (low + high) / 2 + shift / zoom;
-    if ((high - low) * zoom <= full - 2 * LEAST_PAD + 1e-3) return (low + high) / 2 + shift / zoom; // it fits if it may use the padding
+    const spare = full - 2 * LEAST_PAD + 1e-3 - (high - low) * zoom;
+    if (spare >= 0) return (low + high) / 2 + (shift / zoom) * (spare < JUST ? EVENLY : 1); // it fits if it may use the padding
     return startOrEnd(low, high, near * half, half, wish ?? low) + shift / zoom;
   };
-  const clear = Math.min(view.height - most + CLEAR + 2 * LEAST_PAD, view.height); // bars lie over the ends of what is higher
+  const clear = Math.min(view.height - most + CLEAR + JUST + 2 * LEAST_PAD, view.height); // bars lie over the ends of what is higher
   return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0], 1.6),
     y: place(box[1], box[3], room.h, clear, (pad.bottom - pad.top) / 2, focus?.[1], 2) };
 }

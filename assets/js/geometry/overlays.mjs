@@ -9,6 +9,9 @@ export const MAP = { width: 148, height: 104 }; // of the minimap
 const EDGE = 12; // from the border of the stage
 const TOOLS = [244, 40]; // the buttons, at the top right
 const CHIP = [72, 31]; // what is left of the legend where the graph is not seen whole, at the lower left
+const SCALE = 244; // px by which the scale of norms makes it wider
+const CRUMB = [27, 24, 8.4]; // the name of the model at the top left: its height, what is beside its text, and a letter
+const BESIDE_MAP = 172; // where it begins if the minimap is there
 const AIR = 4; // px that are kept free around each
 const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the buttons and the legend, all along
 export const UNDER_BARS = TOP + LOW; // px of the height that bars lie over: of a graph that needs them, not all is in view
@@ -72,6 +75,25 @@ export function barsOver(view, corner = null) {
   const tools = [width - EDGE - TOOLS[0] - AIR, EDGE - AIR, width - EDGE + AIR, EDGE + TOOLS[1] + AIR];
   const chip = [EDGE - AIR, height - EDGE - CHIP[1] - AIR, EDGE + CHIP[0] + AIR, height - EDGE + AIR];
   return corner && hasMap(view) ? [tools, chip, mapBox(view, corner)] : [tools, chip];
+}
+
+/**
+ * The same, with what else lies over a long program: the scale of norms beside the legend, the name of the model at the top left.
+ * @type {(plane: { index: any }, view: View, corner?: string | null) => number[][]}
+ */
+export function allOver({ index: { scene } }, view, corner = null) {
+  const bars = barsOver(view, corner);
+  if (view.bare) return bars;
+  const [, y0, x1, y1] = bars[1];
+  if (scene.norms) bars.push([x1, y0, x1 + SCALE, y1]);
+  if (scene.model) bars.push(crumbBox(scene.model, hasMap(view) ? corner : null));
+  return bars;
+}
+
+/** The name of the model, beside the minimap where that has its corner. */
+function crumbBox(model, corner) {
+  const x = corner === "top-left" ? BESIDE_MAP : EDGE;
+  return [x - AIR, EDGE - AIR, x + CRUMB[1] + CRUMB[2] * model.length + AIR, EDGE + CRUMB[0] + AIR];
 }
 
 /** What is kept free of a graph that is seen whole. */

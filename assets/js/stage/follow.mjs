@@ -1,6 +1,6 @@
 // Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
 
-import { barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox, UNDER_BARS } from "../geometry/overlays.mjs";
+import { allOver, barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox, UNDER_BARS } from "../geometry/overlays.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
 import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";
@@ -120,12 +120,12 @@ function endOf(flat) {
 
 /** Camera and corner for some subjects, from those that are now: nothing moves that need not, the minimap last; `still`: where one stays, cards are not cut either. */
 export function follow({ camera, corner }, view, plane, subjects, still = false) {
-  const free = bring(camera, view, plane, subjects, barsOver(view, still ? corner : null), still).camera;
+  const free = bringClear(camera, view, plane, subjects, still ? corner : null, still).camera;
   const looked = aboutOf(subjects).map((one) => one.box);
   const stays = corner && hides(free, view, corner, looked) < 1 && (free === camera || !cardsUnder(free, view, plane, corner).length);
   if (!hasMap(view) || stays || isNearlyWhole(plane, free, view)) return { camera: free, corner };
   const tries = Object.keys(CORNERS).map((one) => {
-    const move = bring(camera, view, plane, subjects, barsOver(view, one), still);
+    const move = bringClear(camera, view, plane, subjects, one, still);
     const under = cardsUnder(move.camera, view, plane, one);
     const covers = under.length * MAPPED + COVERED * hides(move.camera, view, one, under.map(boxOf));
     return { camera: move.camera, corner: one, cost: move.cost + covers + (one === corner ? 0 : OTHER_CORNER) };
@@ -152,10 +152,17 @@ function hides(camera, view, corner, boxes) {
   return boxes.reduce((sum, box) => sum + shared(onScreen(camera, view, box), map), 0);
 }
 
+/** The same, clear of the scale of norms and the name of the model too, if then all of the subjects is seen. */
+function bringClear(camera, view, plane, subjects, corner, still) {
+  const [bars, all] = [barsOver(view, corner), allOver(plane, view, corner)];
+  const clear = all.length > bars.length ? bring(camera, view, plane, subjects, all, still) : null;
+  return clear && !clear.lost ? clear : bring(camera, view, plane, subjects, bars, still);
+}
+
 /** The camera by the least move that shows all subjects clear of the bars, or as much of them as it can; `cost` says how well. */
 function bring(camera, view, plane, subjects, bars, still) {
-  const { dx, dy, cost } = bestMove(camera, view, plane, subjects, bars, still);
-  return { camera: dx || dy ? pan(camera, dx, dy) : camera, cost };
+  const { dx, dy, cost, lost } = bestMove(camera, view, plane, subjects, bars, still);
+  return { camera: dx || dy ? pan(camera, dx, dy) : camera, cost, lost };
 }
 
 function bestMove(camera, view, plane, subjects, bars, still = false) {

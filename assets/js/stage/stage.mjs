@@ -1,6 +1,6 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
-import { barsOfWhole, barsOver, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
+import { allOver, barsOfWhole, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
 import { across, between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
@@ -428,7 +428,7 @@ export class Stage {
   /** What lies over the graph now, in px: no number stands there. */
   over(camera) {
     const { view, callout } = this;
-    const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : barsOver(view, this.minimap.corner);
+    const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : allOver(this.plane, view, this.minimap.corner);
     if (!callout) return bars;
     const [x0, y0, x1, y1] = callout;
     return [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { barsOfWhole, barsOver, CORNERS, isNearlyWhole, isUncovered, mapBox } from "../../../assets/js/geometry/overlays.mjs";
+import { allOver, barsOfWhole, barsOver, CORNERS, isNearlyWhole, isUncovered, mapBox } from "../../../assets/js/geometry/overlays.mjs";
 import { READABLE, toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";
@@ -156,4 +156,27 @@ test("a graph that is just higher than the room between the bars opens with its 
   assert.ok(top[1] >= 0 && barsOver(view).every((bar) => shared(bar, top) < 1), String(top));
   assert.ok(isNearlyWhole(plane, found.camera, view), "nothing is hidden by a minimap");
   assert.ok(!isNearlyWhole(plane, { ...found.camera, y: found.camera.y + 400 }, view), "panned away, it has one");
+});
+
+test("what a step is about comes out from under the scale of norms and the name of the model", () => {
+  const plane = planeOf();
+  plane.index.scene.model = "model: GPT";
+  plane.index.scene.norms = [0.001, 1];
+  for (const box of [[-380, 220, -250, 262], [-470, -258, -390, -235]]) {
+    const found = follow({ camera: NOW, corner: "low-right" }, VIEW, plane, about(box));
+    assert.ok(isSeen({ camera: NOW, corner: "low-right" }, box), "neither the buttons nor the button of the legend lie over it");
+    assert.ok(allOver(plane, VIEW, found.corner).every((bar) => shared(bar, onScreen(found, box)) < 1), String(box));
+  }
+});
+
+test("a graph that is whole only just is shown whole, clear of the buttons and the legend", () => {
+  const bounds = [0, 0, 1000, 700];
+  const at = (height) => overview({ plane: planeOf({}, [], bounds), view: { width: 1100, height }, error: null });
+  for (const height of [527, 529, 531, 540]) {
+    const view = { width: 1100, height };
+    const camera = at(height);
+    const [, top] = toScreen(camera, view, 0, 0);
+    const [, end] = toScreen(camera, view, 0, 700);
+    assert.ok(camera.zoom >= WHOLE && top >= 51.9 && end <= height - 43.9, `${height}: zoom ${camera.zoom}, ${top} to ${end}`);
+  }
 });
