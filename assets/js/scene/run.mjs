@@ -132,7 +132,8 @@ export function cellText(run, row, column) {
   if (norm === null) return { head, text: "no gradient" };
   const parts = [`gradient norm ${num(norm, 3)}${at("nonfinite") ? " of the finite elements" : ""}`];
   const ratio = at("ratio");
-  if (ratio !== null) parts.push(`update / weight ${isSampled(run, row) ? "≈ " : ""}${num(ratio, 3)}`);
+  const most = row.members.length > 1 ? "up to " : ""; // of a module it is the largest of its parameters
+  if (ratio !== null) parts.push(`update / weight ${most}${isSampled(run, row) ? "≈ " : ""}${num(ratio, 3)}`);
   if (at("zeros")) parts.push(`${num(100 * Number(at("zeros")), 3)} % zeros`);
   if (at("nonfinite")) parts.push(`${num(at("nonfinite"))} elements nan or inf`);
   parts.push(`largest element ${num(at("largest"), 3)}`);
@@ -178,7 +179,7 @@ export function inWords(run) {
   const rows = rowsOf(run, new Set()).map((row) => `${row.name || "the parameters"}: from ${norm(row, 0)} to ${norm(row, last)}`);
   if (last === 0) return `One backward pass, loss ${num(run.loss[0], 3) || "not known"}. Gradient norms, the last layers first: ${rows.map((row) => row.replace(/: from (.*) to .*$/, ": $1")).join("; ")}.`;
   const calls = run.calls.length ? `${run.labels.length} backward calls, from ${run.labels[0]} to ${run.labels[last]}.`
-    : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. ${[{ name: `The ${run.root}`, loss: run.loss }, ...run.others].map(({ name, loss }) => `${name} goes ${lossText(loss).replace("→", "to")}.`).join(" ")}`;
+    : `${run.labels.length} iterations, from ${run.labels[0]} to ${run.labels[last]}. ${[{ name: run.root, loss: run.loss }, ...run.others].map(({ name, loss }) => `${name}: ${lossText(loss).replace(/(.*) →/, "from $1 to")}.`).join(" ")}`;
   return `${calls} Gradient norms, the last layers first: ${rows.join("; ")}.`;
 }
 

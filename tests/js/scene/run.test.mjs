@@ -50,6 +50,7 @@ test("a cell tells all its numbers, estimates as such, and where there is no gra
   const rows = rowsOf(run, opened(run));
   assert.deepEqual(cellText(run, rows[1], 0), { head: "model.blocks.0.a.weight, step = 0", text: "gradient norm 3 · update / weight ≈ 0.2 · 50 % zeros · largest element 2" });
   assert.equal(cellText(run, rows[3], 1).text, "no gradient");
+  assert.match(cellText(run, rows[0], 0).text, /^gradient norm 5 · update \/ weight up to ≈ 0\.2 · /, "a module has that of its parameter with the largest");
 });
 
 test("the run in few words", () => {
@@ -58,7 +59,7 @@ test("the run in few words", () => {
   assert.match(facts({ ...run, rate: [0.1, 0.1] }), / · learning rate 0.1 · /);
   assert.match(facts({ ...run, joined: 2 }), / · each column: 2 iterations, with their largest numbers$/);
   assert.equal(lossText(run.loss), "2 → nan");
-  assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. The loss goes 2 to nan\. .*model\.blocks\.0: from 5 to nan or inf/);
+  assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. loss: from 2 to nan\. .*model\.blocks\.0: from 5 to nan or inf/);
   assert.match(inWords({ ...run, quantities: { ...run.quantities, nonfinite: same([0, 0]) } }), /model\.blocks\.0: from 5 to 0/);
   assert.match(cellText(run, rowsOf(run, new Set())[0], 1).text, /^gradient norm 0 of the finite elements · .* · 3 elements nan or inf/);
   assert.match(facts({ ...run, parameters: [...run.parameters, parameter("x", "", [2], false, true)] }), / · 3 parameters · 1 input · /);
