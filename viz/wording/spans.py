@@ -321,19 +321,33 @@ class _Ways:
             inside = (group for group in self.drawing.grouping.paths[span.group] if group in self.updates)
             whole = next((self.drawing.grouping.labels[group] for group in inside), name)
             return f"{whole} updates {self.counted(leaves)}."
-        if len(done) == 1:
-            (verb,) = done
-            if len(leaves) == 1:
-                return f"{name} sets {called(leaves[0], self.facts, 'a leaf')}.grad to {verb}."
-            return f"{name} sets the gradients of {self.counted(leaves)} to {verb}."
+        whose = f"{called(leaves[0], self.facts, 'a leaf')}.grad"
+        whose = whose if len(leaves) == 1 else f"the gradients of {self.counted(leaves)}"
+        if done == {"the same"}:
+            return f"{name} leaves {whose} unchanged."
+        if len(done) == 1 or done == {"new values", "the same"}:
+            return f"{name} sets {whose} to {'new values' if len(done) > 1 else done.pop()}."
         return f"{name} writes to {self.counted(leaves)} or their gradients."
 
     def change(self, event: object, step: Step) -> str:
         if isinstance(event, GradSet):
             return "None" if event.value is None else "new values"
         if isinstance(event, OpCalled) and step.op is None:
-            return "zero" if written_name(event) == "zero_" else "new values"
+            if written_name(event) == "zero_":
+                return "zero"
+            return "the same" if self.is_same(event) else "new values"
         return "updates"
+
+    def is_same(self, event: OpCalled) -> bool:
+        """Whether a write gives the values that were there, as clipping does if the norm is small enough: a factor of
+        1."""
+        before = next((one.version for one in event.inputs if one.tensor == event.inplace), None)
+        if before is None or event.inplace is None:
+            return False
+        value = self.facts.value(event.inplace, before)
+        return value is not None and self.facts.trace.value(value).is_like(
+            self.facts.trace.value(event.outputs[0].value)
+        )
 
     def counted(self, leaves: Sequence[int]) -> str:
         return called(leaves[0], self.facts, "a leaf") if len(leaves) == 1 else f"{len(leaves)} parameters"

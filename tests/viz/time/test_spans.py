@@ -114,6 +114,17 @@ def test_forward_update_and_clearing_are_told_in_numbers(trained: Reading) -> No
     assert any(re.fullmatch(r"net turns 2×3 into loss = 0\.\d+\.", one) for one in said)
 
 
+def test_clipping_that_changes_nothing_says_so(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nfrom engine import nn\n"
+        "net = nn.Linear(2, 1)\nnet(torch.tensor([[1., 2.]])).sum().backward()\n"
+        "nn.utils.clip_grad_norm_(net.parameters(), 100.0)\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\n"
+    )
+    said = [span["say"] for span in reading_of(recorded(source, tmp_path)).spans]
+    assert "nn.utils.clip_grad_norm_(net.parameters(), 100.0) leaves the gradients of 2 parameters unchanged." in said
+    assert "nn.utils.clip_grad_norm_(net.parameters(), 1.0) sets the gradients of 2 parameters to new values." in said
+
+
 def test_an_update_by_hand_is_one_span_and_running_means_are_none(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nfrom engine import nn\n"

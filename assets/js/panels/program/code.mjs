@@ -17,7 +17,7 @@ const ABOVE = 24; // px over the first line that runs
 const DEFINES = /^(def|class)\b|^@/;
 
 const WORDS = {
-  forward: "computed now", vjp: "the VJP of this expression runs", accumulate: "this leaf receives its gradient", write: "this is set", error: "the error was raised here",
+  forward: "computed now", vjp: "the VJP of this expression runs", accumulate: "this leaf receives its gradient", write: "written now", error: "the error was raised here",
 };
 
 const SAID = { edited: "edited:", removed: "removed", added: "added:", moved: "moved here:" }; // how a line is otherwise in this revision
