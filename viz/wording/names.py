@@ -75,7 +75,8 @@ def closed(operand: str) -> str:
 
 def _operand(argument: Input, facts: Facts) -> str:
     """The name of a tensor, its value or a short expression for it, or the op that computed it; a number as it is."""
-    return _named(argument, facts) or _by_its_op(argument.tensor, facts) or unnamed(argument.tensor, facts)
+    by_op = _named(argument, facts) or _by_its_op(argument.tensor, facts)
+    return by_op or unnamed(argument.tensor, facts, argument.version)
 
 
 def _named(argument: Input, facts: Facts) -> str | None:
@@ -95,12 +96,14 @@ def _named(argument: Input, facts: Facts) -> str | None:
     return None
 
 
-def unnamed(tensor: int | None, facts: Facts) -> str:
-    """A description of a tensor without a name: `the result of to(dtype=float32)`, or without an op, `a 2×3 tensor`."""
+def unnamed(tensor: int | None, facts: Facts, version: int | None = None) -> str:
+    """A description of a tensor without a name, in a version or at the end: `the result of to(dtype=float32)`, or
+    without an op, `a 2×3 tensor`."""
     fact = facts.tensors.get(tensor) if tensor is not None else None
     if fact is None:
         return "a tensor"
-    op = fact.producers.get(fact.last)
+    own = None if tensor is None or version is None else facts.resolve(tensor, version)
+    op = fact.producers.get(fact.last if own is None else own)
     if op is None:
         return f"a {text.shape(fact.shape)} tensor"
     event = facts.ops[op].event
@@ -140,7 +143,7 @@ def made_by(op: int, facts: Facts) -> str | None:
         name = _named(argument, facts)
         if name is None and _is_result(argument.tensor, facts):
             unknown.append(argument)
-        return name or unnamed(argument.tensor, facts)
+        return name or unnamed(argument.tensor, facts, argument.version)
 
     expression = op_expression(facts.ops[op].event, facts, operand)
     return expression if len(expression) <= SHORT and not unknown else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -94,7 +95,8 @@ def _forward(event: OpCalled, facts: Facts) -> str:
     result = value(facts.trace, out.value)
     name = facts.names.get(out.tensor)
     if event.inplace is not None:
-        what = called(event.inplace, facts, expression_of(event.inplace, facts))
+        is_first = bool(event.inputs) and event.inputs[0].tensor == event.inplace
+        what = called(event.inplace, facts, _expression(event, facts) or ("its first input" if is_first else ""))
         return f"{op_expression(event, facts)} changes {what} in place; it now holds {result}."
     note = ""
     if event.node is not None and event.node.saved:
@@ -110,6 +112,16 @@ def _forward(event: OpCalled, facts: Facts) -> str:
         result = text.join([*several[:MOST_RESULTS], *([f"{more} more"] if more > 0 else [])])
         return f"{expression} gives {result}.{note}{own(event, facts)}"
     return f"{expression} gives {name + ' = ' if name and name != expression else ''}{result}.{note}{own(event, facts)}"
+
+
+def _expression(event: OpCalled, facts: Facts) -> str:
+    """The program's expression for the tensor that an op writes, if it is not the call in which both ops run, as
+    `opt.step()` is."""
+    expression = expression_of(event.inplace, facts) if event.inplace is not None else ""
+    frame = facts.frames.get(event.stack)
+    if not expression or frame is None or source(facts.trace, frame, len(expression) + 1) != expression:
+        return expression
+    return "" if isinstance(ast.parse(expression, mode="eval").body, ast.Call) else expression
 
 
 def _each(parts: Sequence[str]) -> list[str]:

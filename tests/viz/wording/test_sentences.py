@@ -94,6 +94,18 @@ def test_expressions_are_written_as_the_program_would(tmp_path: Path) -> None:
     assert any(s.endswith("sends [1 -2 3] to the leaf x twice. Its saved tensor is freed.") for s in sentences)
 
 
+def test_a_result_that_is_written_in_a_call_is_not_its_later_self(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nw = torch.ones(6, requires_grad=True)\nopt = torch.optim.Adam([w], lr=0.1)\n"
+        "w.grad = torch.ones(6)\nopt.step()\n"
+    )
+    sentences = said(source, tmp_path)
+    divided = [one for one in sentences if one.startswith("(the result of sqrt) ÷= 0.03162")]
+    assert [one.split(";")[0] for one in divided] == [
+        "(the result of sqrt) ÷= 0.03162 changes its first input in place"
+    ], sentences
+
+
 def test_slices_and_ops_with_several_results_are_told_whole(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nx = torch.tensor([[1., 2.], [3., 4.], [5., 6.]])\nhead = x[:2]\nright = x[:, 1:]\n"
