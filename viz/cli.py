@@ -199,8 +199,9 @@ def _script(target: argparse.ArgumentParser) -> None:
 def _limits(target: argparse.ArgumentParser) -> None:
     group = target.add_argument_group(
         "long runs",
-        "An iteration ends with optimizer.step(), or with backward() in a program without an optimiser; the first one "
-        "is 0. All iterations that are not chosen keep statistics instead of values; they can still be replayed.",
+        "An iteration ends with an update, optimizer.step(), or with backward() in a program without an optimiser; the "
+        "first one is 0. The page also counts passes of the loop without an update, and evaluations. All iterations "
+        "that are not chosen keep statistics instead of values; they can still be replayed.",
     )
     group.add_argument(
         "--steps",

@@ -145,7 +145,7 @@ def _say(text: str) -> None:
 
 
 def _tell(so_far: Progress) -> None:
-    much = f"{so_far.ops:,} ops, {so_far.iterations:,} iterations"
+    much = f"{so_far.ops:,} ops, {so_far.iterations:,} {'updates' if so_far.are_updates else 'iterations'}"
     _say(f"recording: {much}, {so_far.seconds:,.0f} s, {in_words(so_far.bytes)}")
 
 
@@ -376,7 +376,8 @@ def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failur
     said = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
         "files": list(files), "exit": outcome.exit, "cut": None if stream.cut is None else asdict(stream.cut),
-        "iterations": stream.progress.iterations, "seconds": seconds, "changes": changes,
+        "iterations": stream.progress.iterations, "are_updates": stream.progress.are_updates, "seconds": seconds,
+        "changes": changes,
     }  # fmt: skip
     if not _write(said, path):
         _write({**said, "files": [], "failure": failure[-1000:]}, path)

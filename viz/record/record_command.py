@@ -40,7 +40,7 @@ def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
             return status(recording)
     _say(recording.unprinted)
     _say(summary(target, recording))
-    _say(not_reached(script.limits, recording.iterations))
+    _say(not_reached(script.limits, recording.iterations, "update" if recording.are_updates else "iteration"))
     return status(recording)
 
 
@@ -69,24 +69,25 @@ def summary(target: Path, recording: Recording) -> str:
     except (OSError, TraceFileError):
         return ""  # the explanation says what happened
     ops, runs = counts.get("OpCalled", 0), counts.get("VjpRun", 0)
-    iterations = f" in {recording.iterations:,} iterations" if recording.iterations > 1 else ""
+    unit = "updates" if recording.are_updates else "iterations"
+    iterations = f" in {recording.iterations:,} {unit}" if recording.iterations > 1 else ""
     time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
     said = f"recorded {ops:,} forward and {runs:,} backward ops{iterations} into {target} ({in_words(size)}{time})"
     return f"{said}. Open it with `backstep open {target}`."
 
 
-def not_reached(limits: Limits, iterations: int) -> str:
-    """A word on `--steps` if the program ended before the first of them; else "".
+def not_reached(limits: Limits, iterations: int, unit: str) -> str:
+    """A word on `--steps` if the program ended before the first of them; else "". `unit`: what is counted.
 
-    >>> not_reached(Limits(steps=((500, None),)), 48)
-    'the program has 48 iterations, and --steps begins with number 500: all values are statistics.'
-    >>> not_reached(Limits(steps=((500, None), (3, 4))), 48)
+    >>> not_reached(Limits(steps=((500, None),)), 48, "update")
+    'the program has 48 updates, and --steps begins with number 500: all values are statistics.'
+    >>> not_reached(Limits(steps=((500, None), (3, 4))), 48, "update")
     ''
     """
     first = min((begin for begin, _ in limits.steps), default=0)
     if limits.every is not None or first < max(1, iterations):
         return ""
-    has = f"{iterations:,} iterations" if iterations != 1 else "one iteration"
+    has = f"{iterations:,} {unit}s" if iterations != 1 else f"one {unit}"
     return f"the program has {has}, and --steps begins with number {first:,}: all values are statistics."
 
 

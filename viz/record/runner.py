@@ -75,7 +75,8 @@ class Recording:
 
     `returncode` is that of a process. `unprinted` explains what the terminal does not show yet, `note` what stands
     below the script's own traceback there; both are "" if there is nothing to explain. `files` are the script and the
-    user's own modules that it imported; `error` is the name of the exception that ended it.
+    user's own modules that it imported; `error` is the name of the exception that ended it. `are_updates`: each of the
+    `iterations`, as `--steps` counts them, ended with a step of an optimiser.
     """
 
     trace_path: Path
@@ -85,6 +86,7 @@ class Recording:
     error: str = ""
     files: tuple[Path, ...] = ()
     iterations: int = 0
+    are_updates: bool = False
     seconds: float = 0.0
     changes: Applied | None = None
 
@@ -312,8 +314,9 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     unprinted = " ".join(n for n in notes if n)
     applied = Applied(*said["changes"]) if said.get("changes") else None
     return Recording(
-        target, returncode, unprinted, note, error, files, said.get("iterations", 0), said.get("seconds", 0.0), applied
-    )
+        target, returncode, unprinted, note, error, files, said.get("iterations", 0), said.get("are_updates", False),
+        said.get("seconds", 0.0), applied,
+    )  # fmt: skip
 
 
 def text_of(script: Path) -> str:

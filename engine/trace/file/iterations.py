@@ -50,6 +50,11 @@ class Iterations:
         """The current iteration, counted from 0."""
         return self._steps.count if self._is_stepped else self._calls.count
 
+    @property
+    def are_updates(self) -> bool:
+        """Whether each ends with a step of an optimiser."""
+        return self._is_stepped
+
     def see(self, event: AnyEvent) -> None:
         """Take note of the next event."""
         if isinstance(event, GroupEntered):

@@ -75,10 +75,12 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The size of the recording so far: forward ops, completed iterations, seconds, bytes of the file."""
+    """The size of the recording so far: forward ops, completed iterations, whether each of these ended with a step of
+    an optimiser, seconds, bytes of the file."""
 
     ops: int
     iterations: int
+    are_updates: bool
     seconds: float
     bytes: int
 
@@ -146,7 +148,8 @@ class Stream:
     def progress(self) -> Progress:
         """The size of what is written so far."""
         seconds = time.monotonic() - self._begun
-        return Progress(self._ops, self._budget.iterations.number, seconds, self._writer.bytes)
+        iterations = self._budget.iterations
+        return Progress(self._ops, iterations.number, iterations.are_updates, seconds, self._writer.bytes)
 
     def start(self) -> None:
         """Begin to record."""

@@ -104,7 +104,7 @@ def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
 ) -> None:
     assert cli.main(["record", "--steps", "1:3", "--every", "4", "train.py"]) == 0
     out, err = capfd.readouterr()
-    assert out == "done\n" and " in 5 iterations into train.backstep" in err and "--steps" not in err
+    assert out == "done\n" and " in 5 updates into train.backstep" in err and "--steps" not in err
     trace = Trace.open("train.backstep")
     products = [event for event in trace.events if isinstance(event, OpCalled) and event.name == "mul"][:10]
     doubled = [trace.values[e.outputs[0].value] for e in products if e.call is None and e.inplace is None]
@@ -114,7 +114,7 @@ def test_record_keeps_the_values_of_the_chosen_iterations_and_says_how_many_ran(
 @pytest.mark.usefixtures("training")
 def test_record_says_that_no_chosen_iteration_ran(capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["record", "--steps", "5:", "train.py"]) == 0
-    assert "the program has 5 iterations, and --steps begins with number 5" in capfd.readouterr().err
+    assert "the program has 5 updates, and --steps begins with number 5" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("training")
