@@ -21,6 +21,11 @@ MISTAKES: frozenset[Kind] = frozenset({
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 
+MAKE_GROW: frozenset[Kind] = frozenset({
+    "not-zeroed", "other-loss", "unused-clip", "no-logarithm", "log-target", "negated",
+})  # fmt: skip
+"""Mistakes after which numbers may grow until they overflow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

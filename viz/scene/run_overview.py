@@ -13,7 +13,16 @@ import numpy as np
 from engine.trace.file.database import TraceFileError
 
 from ..findings.dead_units import dead_units
-from ..findings.finding import EXPLODING, MISTAKES, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
+from ..findings.finding import (
+    EXPLODING,
+    MAKE_GROW,
+    MISTAKES,
+    NONFINITE,
+    NONFINITE_GRADIENT,
+    OFTEN_MEANT,
+    Finding,
+    Kind,
+)
 from ..findings.left_in_eval import left_in_eval
 from ..findings.runs import run_findings
 from ..findings.zero_gradients import zero_gradients
@@ -56,7 +65,24 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading_of(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return [*_origin(run), *_left_in_eval(run), *_sends_zeros(run), *result.values()]
+    return _causes_first([*_origin(run), *_left_in_eval(run), *_sends_zeros(run), *result.values()])
+
+
+def _causes_first(findings: list[RunFinding]) -> list[RunFinding]:
+    """The source of a nan or inf first; before that of an inf, an earlier mistake that lets the numbers grow up to it.
+
+    A nan that comes from finite numbers, such as a row that a mask empties, is not a consequence of growth.
+    """
+    source = next((one for one in findings if one["kind"] == "source"), None)
+    if source is None:
+        return findings
+    is_infinite = not {"inf", "inf-gradient"}.isdisjoint(source["shows"])
+
+    def rank(one: RunFinding) -> int:
+        explains = is_infinite and not MAKE_GROW.isdisjoint(one["shows"]) and one["section"] <= source["section"]
+        return 0 if explains else 1 if one is source else 2
+
+    return sorted(findings, key=rank)
 
 
 def _findings(run: Run, number: int) -> Sequence[Finding]:
@@ -104,7 +130,7 @@ def _origin(run: Run) -> Iterator[RunFinding]:
     # In the loss first, since a gradient that is nan is its consequence: findings come in the order of their steps.
     ops = (one for one in _findings(run, number) if one.kind in NONFINITE)
     for one in sorted(ops, key=lambda one: one.kind in NONFINITE_GRADIENT)[:1]:
-        yield _in_iteration(run, number, one)
+        yield {**_in_iteration(run, number, one), "kind": "source"}
 
 
 def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:

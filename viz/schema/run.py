@@ -23,8 +23,9 @@ RunFindingKind = Literal[
     "never-updated",  # gradients come, and no parameter changes in the whole run
     "stalled-loss",  # the loss does not move
     "flips",  # a gradient changes its sign in every iteration
+    "source",  # the graph of an iteration shows the op that produced the first nan or inf of the run
     "mistake",  # the graph of an iteration shows what to write differently: zero the gradients, remove a softmax
-    "iteration",  # what else the graph of an iteration shows: the first op that gives nan, dead units
+    "iteration",  # what else the graph of an iteration shows: dead units
 ]
 
 
@@ -132,4 +133,4 @@ class RunGraphs(TypedDict):
     """The second part of an overview, which takes longer to compute."""
 
     findings: list[RunFinding]
-    """The problems that the graphs of the first iterations show."""
+    """The problems that the graphs of iterations show, the source of a nan or inf before milder mistakes."""

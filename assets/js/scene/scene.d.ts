@@ -1309,12 +1309,13 @@ export type RunFindingKind =
   | "never-updated" // gradients come, and no parameter changes in the whole run
   | "stalled-loss" // the loss does not move
   | "flips" // a gradient changes its sign in every iteration
+  | "source" // the graph of an iteration shows the op that produced the first nan or inf of the run
   | "mistake" // the graph of an iteration shows what to write differently: zero the gradients, remove a softmax
-  | "iteration" // what else the graph of an iteration shows: the first op that gives nan, dead units
+  | "iteration" // what else the graph of an iteration shows: dead units
 ;
 
 /** The second part of an overview, which takes longer to compute. */
 export interface RunGraphs {
-  /** The problems that the graphs of the first iterations show. */
+  /** The problems that the graphs of iterations show, the source of a nan or inf before milder mistakes. */
   findings: RunFinding[];
 }

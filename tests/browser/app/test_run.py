@@ -115,6 +115,8 @@ def test_first_nan_of_a_run_leads_to_the_op_in_its_module(opened: Callable[[str]
         view.page.keyboard.press("r")
         view.until("document.documentElement.dataset.view === 'run'")
     assert view.page.locator("#run-findings > p").count() == 0
+    labels = view.page.locator("#run-findings summary").all_text_contents()
+    assert labels == ["first nan: softmax, in step = 5", "The loss is nan"], "the cause before its consequence"
     view.page.get_by_text("The loss is nan in step = 5. Before that, it goes from").wait_for()
     heading = view.page.locator("#run-findings summary").first
     before = heading.bounding_box()

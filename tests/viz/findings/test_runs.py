@@ -79,7 +79,7 @@ ILL: dict[RunFindingKind, Overview] = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted({*get_args(RunFindingKind)} - {"mistake", "iteration"}))  # of graphs
+@pytest.mark.parametrize("kind", sorted({*get_args(RunFindingKind)} - {"source", "mistake", "iteration"}))  # of graphs
 def test_each_kind_is_found_alone(kind: RunFindingKind) -> None:
     finding = one(ILL[kind])
     assert finding.kind == kind and finding.label and finding.why.endswith(".") and finding.fix

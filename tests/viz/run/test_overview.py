@@ -594,6 +594,47 @@ def test_the_op_that_gives_the_first_nan_is_found_where_it_does() -> None:
     assert (finding["section"], finding["label"], finding["shows"]) == (40, "first inf: log, in step = 40", ["inf"])
 
 
+EMPTY_ROW = """\
+import engine as torch
+from engine import nn
+
+torch.manual_seed(0)
+used, unused = nn.Linear(3, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*used.parameters(), *unused.parameters()], lr=0.05)
+for step in range(12):
+    keep = torch.arange(3) < (0 if step == 5 else 2)
+    opt.zero_grad()
+    scores = used(torch.randn(4, 3))
+    unused(scores)
+    scores.masked_fill(~keep, float("-inf")).softmax(-1).square().sum().backward()
+    opt.step()
+"""
+
+
+def test_the_source_of_a_nan_comes_before_milder_mistakes(tmp_path: Path) -> None:
+    source, unreached = in_iterations(Run(recorded(EMPTY_ROW, tmp_path)))
+    assert (source["kind"], source["label"]) == ("source", "first nan: softmax, in step = 5")
+    assert (unreached["kind"], unreached["shows"]) == ("mistake", ["unreached"])
+
+
+OVERFLOWING = """\
+import engine as torch
+
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+opt = torch.optim.SGD([w], lr=100.0)
+for step in range(60):
+    loss = w.square().sum()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_mistake_that_lets_numbers_grow_comes_before_the_inf_that_they_become(tmp_path: Path) -> None:
+    first, source, *_ = in_iterations(Run(recorded(OVERFLOWING, tmp_path)))
+    assert (first["shows"], first["section"]) == (["not-zeroed"], 1)
+    assert source["kind"] == "source" and source["section"] > 1 and "first inf" in source["label"]
+
+
 def test_learning_rate_is_that_of_each_step_also_from_a_file(tmp_path: Path) -> None:
     schedule = "    schedule.step()\n"
     text = NET.format(steps=10).replace("x, y =", "schedule = torch.optim.lr_scheduler.StepLR(opt, 4, 0.5)\nx, y =")

@@ -132,14 +132,13 @@ export class RunView {
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
   }
 
-  /** Adds findings to the list, of which the first is open.  Mistakes come before what they do to the numbers. @param {RunOverview["findings"]} findings */
+  /** Adds findings to the list, of which the first is open.  Causes come before what they do to the numbers. @param {RunOverview["findings"]} findings */
   list(findings) {
     this.findings = [...this.findings, ...findings];
     const place = byId("run-findings");
     const list = place.querySelector("ul") ?? h("ul", { "aria-label": "Findings" });
-    const isMistake = ({ kind }) => kind === "mistake";
-    list.prepend(...findings.filter(isMistake).map((one) => this.item(one)));
-    list.append(...findings.filter((one) => !isMistake(one)).map((one) => this.item(one)));
+    list.prepend(...findings.filter(isCause).map((one) => this.item(one)));
+    list.append(...findings.filter((one) => !isCause(one)).map((one) => this.item(one)));
     list.querySelector("details")?.setAttribute("open", "");
     if (!list.isConnected && list.childElementCount) place.prepend(list);
   }
@@ -250,6 +249,9 @@ export class RunView {
     this.paint(rowsOf(run, this.open));
   }
 }
+
+/** Whether a finding explains those in the numbers: a mistake, or the op that produced the first nan or inf. @param {RunOverview["findings"][0]} finding */
+const isCause = ({ kind }) => kind === "mistake" || kind === "source";
 
 const clamp = (value, most) => Math.max(0, Math.min(most, value));
 
