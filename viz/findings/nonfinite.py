@@ -211,6 +211,8 @@ class _Search:
         if op is None:
             return
         called = self.facts.ops[op].event
+        if self.ignored(called):  # its result is nan for the same reason
+            return
         node = self.facts.node(op)
         name = node.name if node is not None else "a node"
         for kind in sorted(self.all_kinds(event.cotangents), reverse=True):
