@@ -39,7 +39,7 @@ addcmul = op(
     tensor2=lambda grad, tensor1, value: grad * (tensor1 * value),
 )  # fmt: skip
 addcdiv = op(
-    "addcdiv", _addcdiv, SAME, elementwise(),
+    "addcdiv", _addcdiv, SAME, elementwise(nonfinite="division"),
     self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (value * tensor1 / (tensor2 * tensor2)),

@@ -41,3 +41,5 @@ class Finding:
     why: str
     fix: str = ""
     line: int | None = None
+    leaf: int | None = None
+    """The tensor that had the problem before anything was computed, and so hides its source."""

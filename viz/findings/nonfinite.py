@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from engine.arrays.element_types import is_float, largest
-from engine.trace.events import OpCalled, Output, Value, VjpRun
+from engine.trace.events import GroupEntered, GroupLeft, OpCalled, Output, Value, VjpRun
 
 from ..reading import labels, text
 from ..reading.facts import Facts
@@ -65,6 +67,11 @@ _MASKED = (
     "Put in a harmless value *before* this op, as in `torch.where(ok, x, 1.0)`."
 )
 _TIMES_ZERO = "The upstream gradient is 0 there, but the local derivative is infinite, and 0 · inf is nan."
+_EPS = "The update divides by 0: pass a larger eps to {optimizer}."
+_EPS_OF_HALF = (
+    "In float16 the squares of small gradients and a small eps become 0, so the update divides by 0. Keep the "
+    "parameters in float32, and compute in float16 with torch.autocast and a GradScaler."
+)
 _GRADIENT: Mapping[NonFinite, Kind] = {"nan": "nan-gradient", "inf": "inf-gradient"}
 _NEAR = 1e-3
 """The share of the dtype's largest number above which a product of the largest inputs counts as an overflow: the terms
@@ -105,6 +112,15 @@ def roots_are_finite(facts: Facts) -> bool:
     return not any(_kinds(facts.trace.value(index)) for values in root_values for index in values.values())
 
 
+class _Step(NamedTuple):
+    """The first and the last event of an optimiser's step, its class, and the leaves that it holds."""
+
+    start: int
+    end: int
+    optimizer: str
+    leaves: frozenset[int | None]
+
+
 class _Search:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -140,20 +156,34 @@ class _Search:
         name = labels.written_name(event)
         for kind in sorted(self.kinds(bad.value), reverse=True):
             if kind in kinds or (kind == "inf" and kinds):
-                origin = self.origin(event, kind)
-                if origin is None or self.is_sound:
+                leaf = self.origin(event, kind)
+                if leaf is None or self.is_sound:
                     continue
-                why, fix = f"{origin} holds {kind} before anything is computed", f"Check where {origin} comes from."
+                why, fix = self.of_leaf(leaf, kind)
             else:
+                leaf = None
                 sample = self.example(event, bad.value, kind)
-                why = f"The input of {name} has no {kind}, but its result has one{sample}. This op produced it"
+                of = f" of {optimizer}.step()" if (optimizer := self.optimizer(event)) else ""
+                why = f"The input of {name} has no {kind}, but its result has one{sample}. This op{of} produced it"
                 fix = _GIVEN if "inf" in kinds else self.remedy(event, kind, bad.dtype)
                 if row := self.empty_row(event):
                     why, fix = f"{row}, and {name} of nothing but −inf is nan. This op produced it", _ROW
                 elif kind == "nan" and (targets := self.ignored(event)):
                     why = f"{targets}, which the loss ignores. A mean over no targets is 0 ÷ 0 = nan"
                     fix = "Check how the targets are computed. Leave out a batch that has none."
-            yield self.finding(kind, event, event, f"first {kind}: {name}", why, fix)
+            yield replace(self.finding(kind, event, event, f"first {kind}: {name}", why, fix), leaf=leaf)
+
+    def of_leaf(self, leaf: int, kind: NonFinite) -> tuple[str, str]:
+        """The reason and the fix for a leaf that holds nan or inf from the beginning."""
+        name, section = self.facts.names.get(leaf) or "the tensor", self.facts.changed_in(leaf)
+        if not section:
+            return f"{name} holds {kind} before anything is computed", f"Check where {name} comes from."
+        optimizer = next((step.optimizer for step in self.steps if leaf in step.leaves), "")
+        who = f"{name}, which {optimizer} updates," if optimizer else name
+        return (
+            f"{who} already holds {kind} when this iteration begins: {section} wrote it. It is first used here",
+            f"Go to {section} and look for the op that produced the {kind}.",
+        )
 
     def becomes_integers(self, event: OpCalled) -> bool:
         """Whether only integers are computed from the results of an op, and from those that are not finite either.
@@ -193,16 +223,19 @@ class _Search:
     def numbers(self, event: OpCalled) -> list[Any]:
         return [i.scalar for i in event.inputs if i.tensor is None] + list(event.attrs.values())
 
-    def origin(self, event: OpCalled, kind: NonFinite) -> str | None:
-        """The name of an input with a nan that no op computed.  An infinity in such an input is intended."""
+    def origin(self, event: OpCalled, kind: NonFinite) -> int | None:
+        """An input with a nan that no op computed.  An infinity in such an input is intended, except in a parameter
+        that an earlier iteration updated."""
         for argument in event.inputs:
-            if argument.tensor is None or kind != "nan" or argument.tensor in self.facts.owner:
+            if argument.tensor is None or argument.tensor in self.facts.owner:
+                continue
+            if kind != "nan" and not self.facts.changed_in(argument.tensor):
                 continue
             fact = self.facts.tensors.get(argument.tensor)
             if fact is None or fact.leaf is None or argument.version != fact.first:
                 continue
             if kind in self.kinds(self.facts.value(argument.tensor, argument.version)):
-                return self.facts.names.get(argument.tensor) or "the tensor"
+                return argument.tensor
         return None
 
     def backward(self, event: VjpRun) -> Iterable[Finding]:
@@ -252,10 +285,41 @@ class _Search:
 
     def remedy(self, event: OpCalled, kind: NonFinite, dtype: str) -> str:
         """The fix for an op that gives a non-finite value without receiving one."""
+        if self.divides_by_zero(event):
+            optimizer = self.optimizer(event)
+            about_eps = _EPS_OF_HALF if dtype == "float16" else _EPS.format(optimizer=optimizer)
+            return about_eps if optimizer else _remedy(event)
         overflows = labels.presentation(event).largest is not None
         if kind == "inf" and not overflows and self.largest(self.inputs(event)) ** 2 > _NEAR * _most(dtype):
             return _too_large(dtype)
         return _remedy(event)
+
+    def divides_by_zero(self, event: OpCalled) -> bool:
+        """Whether the divisor of an op, its last input, has a 0."""
+        if labels.presentation(event).nonfinite != "division":
+            return False
+        divisor = event.inputs[-1]
+        value = self.facts.value(divisor.tensor, divisor.version) if divisor.tensor is not None else None
+        return divisor.scalar == 0 if value is None else bool(self.facts.trace.value(value).stats["zeros"])
+
+    def optimizer(self, event: OpCalled) -> str:
+        """The class of the optimiser in whose step an op runs; "" for none."""
+        place = bisect_right(self.steps, event.index, key=lambda step: step.start) - 1
+        return self.steps[place].optimizer if place >= 0 and event.index < self.steps[place].end else ""
+
+    @cached_property
+    def steps(self) -> list[_Step]:
+        """The steps of optimisers, in order.  Linear in the events."""
+        result, around = list[_Step](), list[GroupEntered]()
+        for event in self.facts.trace.events:
+            if isinstance(event, GroupEntered):
+                around.append(event)
+            elif isinstance(event, GroupLeft) and around:
+                group = around.pop()
+                if group.kind.endswith(".step"):
+                    leaves = frozenset(group.tensors)
+                    result.append(_Step(group.index, event.index, group.kind.removesuffix(".step"), leaves))
+        return sorted(result, key=lambda step: step.start)
 
     def differentiated(self, called: OpCalled) -> OpCalled | None:
         """The program's own op of whose derivative an op is a part; None for an op of the program."""

@@ -199,6 +199,17 @@ class Facts:
                 return frozenset(one for one in numbers if type(one) is int)
         return frozenset()
 
+    def changed_in(self, leaf: int) -> str:
+        """In a section of a run, the name of the earlier section that last changed the values of a leaf that requires a
+        gradient; "" if none did."""
+        match self.trace.meta.get("section"):  # a file may say anything
+            case {"changed": {**names}}:
+                sections = (
+                    name for name, leaves in names.items() if isinstance(leaves, (list, tuple)) and leaf in leaves
+                )
+                return str(next(sections, ""))
+        return ""
+
     @property
     def carried(self) -> Mapping[int, int]:
         """In a section of a run, by tensor through which its graph goes on into earlier sections: the call stack of the

@@ -8,6 +8,7 @@ iterations that do the same have the same ones.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +43,7 @@ from engine.trace.events import (
 )
 from engine.trace.file.consistency import check_part
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.outline import Outline
+from engine.trace.file.outline import VALUE, Outline
 from engine.trace.log_reader import Numbers
 
 from ..reading.facts import MET
@@ -116,8 +117,18 @@ class Windows:
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
         return {
             "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
-            "taught": taught, "carried": sorted(cut.carried.items()),
+            "taught": taught, "carried": sorted(cut.carried.items()), "changed": self._changed(section, cut),
         }  # fmt: skip
+
+    def _changed(self, section: Section, cut: _Cut) -> dict[str, list[int]]:
+        """The leaves that require a gradient, by the name of the earlier section that last changed their values."""
+        result: dict[str, list[int]] = {}
+        for tensor, leaf in cut.state.leaves.items():
+            event = self.outline.last_event(tensor, VALUE, section.start) if leaf.requires_grad else -1
+            place = bisect_right(self.sections, event, key=lambda one: one.start) - 1
+            if place >= 0 and tensor in cut.tensors:
+                result.setdefault(self.sections[place].name, []).append(cut.tensors[tensor])
+        return result
 
     @cached_property
     def _taught(self) -> frozenset[int]:

@@ -25,6 +25,7 @@ from ..findings.finding import (
 )
 from ..findings.left_in_eval import left_in_eval
 from ..findings.runs import run_findings
+from ..findings.updates.bad_write import section_of_bad_write
 from ..findings.zero_gradients import zero_gradients
 from ..reading import text
 from ..run.overview import QUANTITIES, Overview, joined
@@ -130,7 +131,22 @@ def _origin(run: Run) -> Iterator[RunFinding]:
     # In the loss first, since a gradient that is nan is its consequence: findings come in the order of their steps.
     ops = (one for one in _findings(run, number) if one.kind in NONFINITE)
     for one in sorted(ops, key=lambda one: one.kind in NONFINITE_GRADIENT)[:1]:
-        yield {**_in_iteration(run, number, one), "kind": "source"}
+        yield _of_update(run, number, one) or {**_in_iteration(run, number, one), "kind": "source"}
+
+
+def _of_update(run: Run, number: int, one: Finding) -> RunFinding | None:
+    """The op that wrote a nan or inf into a parameter, in the iteration before the one that begins with it."""
+    if one.leaf is None or not run.is_divided:
+        return None
+    with suppress(TraceFileError):
+        before = section_of_bad_write(run, number, one.leaf)
+        if before is not None:
+            name = reading_of(run.trace(number)).facts.names.get(one.leaf) or "a parameter"
+            for op in _findings(run, before):
+                if op.kind in NONFINITE - NONFINITE_GRADIENT and op.leaf is None:
+                    why = f"{op.why} {run.sections[number].name} uses {name}, which holds {one.kind} since then."
+                    return {**_in_iteration(run, before, replace(op, why=why)), "kind": "source"}
+    return None
 
 
 def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:

@@ -113,12 +113,20 @@ class Outline:
         place = self._last(tensor, what, before)
         return NOBODY if place < 0 else int(self.changes.event[place])
 
+    def changes_of(self, tensor: int, what: int, before: int) -> list[tuple[int, int]]:
+        """The events of all changes of a kind of a tensor before an event, each with the second number of its row."""
+        places = self._places(tensor, what, before)
+        return list(zip(self.changes.event[places].tolist(), self.changes.second[places].tolist(), strict=True))
+
     def _last(self, tensor: int, what: int, before: int) -> int:
+        places = self._places(tensor, what, before)
+        return int(places[-1]) if len(places) else NOBODY
+
+    def _places(self, tensor: int, what: int, before: int) -> np.ndarray:
         table = self.changes
         start, stop = np.searchsorted(table.tensor, [tensor, tensor + 1])
         stop = start + int(np.searchsorted(table.event[start:stop], before))
-        places = np.flatnonzero(table.what[start:stop] == what)
-        return int(start) + int(places[-1]) if len(places) else NOBODY
+        return start + np.flatnonzero(table.what[start:stop] == what)
 
 
 def outline(events: Iterable[AnyEvent]) -> Outline:

@@ -22,6 +22,8 @@ def born(source: str, folder: Path) -> list[Finding]:
     [
         ("x = torch.tensor([100.])\ny = x.exp() / x.exp()", "first nan: div", "Fix the op that produced the inf"),
         ("x = torch.tensor([1., 0.])\ny = x / x", "first nan: div", "Keep the divisor away from 0"),
+        ("x = torch.tensor([1., 1000.])\ny = x / torch.zeros(2)", "first inf: div", "Keep the divisor away from 0"),
+        ("x = torch.tensor([0., 1e20])\ny = x / 1e-20", "first inf: div", "The largest float32 number is 3.4e38"),
         ("x = torch.tensor([0.])\ny = x * x.log()", "first nan: mul", "Fix the op that produced the inf"),
         ("x = torch.tensor([1e30])\ny = x ** 2", "first inf: pow", "The largest float32 number is 3.4e38"),
         ("x = torch.tensor([0.])\ny = x ** -1", "first inf: pow", "keep its base away from 0"),
@@ -101,6 +103,16 @@ def test_a_loss_that_ignores_all_targets_says_so(how: str, tmp_path: Path) -> No
     (first,) = born(source, tmp_path)  # the gradients are not finite for the same reason
     assert first.why.startswith("All 2 targets are -100, which the loss ignores. A mean over no targets is 0 ÷ 0 = nan")
     assert first.fix == "Check how the targets are computed. Leave out a batch that has none."
+
+
+def test_an_update_in_half_precision_that_divides_by_zero_says_so(tmp_path: Path) -> None:
+    source = (
+        "w = torch.tensor([1., 2.], dtype=torch.float16, requires_grad=True)\nopt = torch.optim.Adam([w])\n"
+        "(w * torch.tensor([1e-5, 1.], dtype=torch.float16)).sum().backward()\nopt.step()"
+    )
+    first = born(source, tmp_path)[0]
+    assert first.label == "first nan: addcdiv_" and "This op of Adam.step() produced it" in first.why
+    assert first.fix.startswith("In float16 the squares of small gradients and a small eps become 0")
 
 
 def test_a_product_that_overflows_on_the_way_back_says_so(tmp_path: Path) -> None:

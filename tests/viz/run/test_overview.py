@@ -12,6 +12,7 @@ import engine
 from engine.trace.events import Trace
 from viz.run.overview import Overview, joined, overview
 from viz.run.run import Run
+from viz.scene.reading import reading_of
 from viz.scene.run_overview import document, in_iterations
 from viz.server.http.gzip_pieces import pack_json
 
@@ -633,6 +634,43 @@ def test_a_mistake_that_lets_numbers_grow_comes_before_the_inf_that_they_become(
     first, source, *_ = in_iterations(Run(recorded(OVERFLOWING, tmp_path)))
     assert (first["shows"], first["section"]) == (["not-zeroed"], 1)
     assert source["kind"] == "source" and source["section"] > 1 and "first inf" in source["label"]
+
+
+LATE_ROW = """\
+import engine as torch
+
+torch.manual_seed(0)
+w = torch.randn(3, requires_grad=True)
+opt = torch.optim.Adam([w], eps=0.0)
+for step in range(30):
+    loss = w[1 if step >= 7 else 0].square()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_nan_in_a_parameter_leads_to_the_update_that_wrote_it(at_end: bool, tmp_path: Path) -> None:
+    text = LATE_ROW
+    if at_end:
+        text = text.replace("    opt.zero_grad()\n", "") + "    opt.zero_grad()\n"
+    run = Run(recorded(text, tmp_path))
+    source = in_iterations(run)[0]
+    assert (source["kind"], source["label"], source["section"]) == ("source", "first nan: addcdiv_, in step = 0", 0)
+    assert "This op of Adam.step() produced it" in source["why"]
+    assert source["why"].endswith("step = 7 uses w, which holds nan since then.")
+    assert source["fix"] == "The update divides by 0: pass a larger eps to Adam."
+    use = next(one for one in reading_of(run.trace(7)).findings if one.kind == "nan")
+    assert use.why.startswith("w, which Adam updates, already holds nan when this iteration begins: step = 6 wrote it.")
+    assert use.fix == "Go to step = 6 and look for the op that produced the nan."
+
+
+def test_a_nan_that_a_parameter_has_from_the_start_is_not_of_an_update(tmp_path: Path) -> None:
+    text = LATE_ROW.replace("w = torch.randn(3, requires_grad=True)", "w = torch.tensor([1., float('nan'), 1.])\n"
+                            "w.requires_grad_()").replace("Adam([w], eps=0.0)", "SGD([w])")  # fmt: skip
+    source = in_iterations(Run(recorded(text, tmp_path)))[0]
+    assert (source["kind"], source["section"]) == ("source", 7) and "holds nan" in source["why"]
 
 
 def test_learning_rate_is_that_of_each_step_also_from_a_file(tmp_path: Path) -> None:
