@@ -1,4 +1,4 @@
-"""A loss whose sign is wrong: a cross entropy with a minus, or a logarithm of probabilities without one.  Pure."""
+"""A loss whose sign is wrong: a cross entropy with a minus, or the logarithm of a probability without one.  Pure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from engine.trace.events import Accumulated, OpCalled
 from ...reading import labels
 from ...reading.facts import CallFact, Facts
 from ..finding import Finding
+from ..updates.gradient_values import is_zero
 from .about_loss import about, constant, elements, producer_of, written_at
 
 REDUCED = ("mean", "sum")
@@ -21,11 +22,13 @@ LAST_OPS = 20
 
 
 def negated_losses(facts: Facts) -> list[Finding]:
-    """The first loss that an update makes smaller and with it the probabilities of the targets.
+    """The first loss that an update makes smaller and with it the probabilities of the targets, or of a sigmoid.
 
     The loss is a cross entropy times a negative number, or the mean or sum of the log-probabilities that gather picks
     times a positive one, alone: as a part of a loss, or for a network that plays against another one, it may be meant.
     So the parameters of the layer that gives the scores must be among those that are updated, against their gradient.
+    A log-sigmoid counts if the loss is its mean or sum, times nothing, since a number may be a reward, and if no other
+    backward call adds to the gradients, as the second one of a discriminator does.
     Cost: linear in the events, and in the updates of the parameters of such a loss.
     """
     for call in facts.calls.values():
@@ -34,6 +37,8 @@ def negated_losses(facts: Facts) -> list[Finding]:
         if loss is None or call.order > 1:
             continue
         learning = _descending(facts, call)
+        if loss.picks is loss.softmax and not _is_alone(facts, call):
+            continue
         if not learning.isdisjoint(_of_last_layer(facts, loss.softmax)):
             return [_finding(facts, loss)]
     return []
@@ -41,7 +46,7 @@ def negated_losses(facts: Facts) -> list[Finding]:
 
 class _Loss(NamedTuple):
     """The op that takes the log-probabilities of the targets, the op that turns the sign or comes last, and the
-    softmax."""
+    softmax; of a log-sigmoid, it is both the first and the last of them."""
 
     picks: OpCalled
     last: OpCalled
@@ -52,10 +57,16 @@ def _loss(facts: Facts, root: OpCalled) -> _Loss | None:
     """The loss that an op is the root of, if it grows with the log-probabilities of the targets."""
     event: OpCalled | None = root
     sign, picks, turn = 1.0, None, None
+    is_reduced, is_scaled = False, False
     while event is not None:
         name, form = labels.written_name(event), labels.presentation(event)
+        is_reduced |= name in REDUCED
+        is_scaled |= constant(facts, event) is not None
         if name == "log_softmax":
             return _Loss(picks, turn or root, event) if picks is not None and sign > 0 else None
+        if event.name == "log_sigmoid":
+            is_meant = sign < 0 or picks is not None or is_scaled or not is_reduced
+            return None if is_meant else _Loss(event, root, event)
         if name == "neg" or (name in ("mul", "div") and (constant(facts, event) or 0) < 0):
             sign, turn = -sign, turn or event
         elif name.startswith("nll_loss") and event.attrs.get("reduction") in REDUCED and len(event.inputs) == 2:
@@ -111,9 +122,21 @@ def _descending(facts: Facts, call: CallFact) -> set[int]:
     return changes if total < 0 else set()
 
 
+def _is_alone(facts: Facts, call: CallFact) -> bool:
+    """Whether a call adds to no gradient of another one."""
+    events = facts.trace.events[call.start : call.end + 1]
+    return all(is_zero(facts, e.before) for e in events if isinstance(e, Accumulated) and e.call == call.call)
+
+
 def _finding(facts: Facts, loss: _Loss) -> Finding:
     by = written_at(facts, loss.picks)
-    if labels.written_name(loss.picks) == "gather":
+    if loss.picks is loss.softmax:
+        why = (
+            f"The loss grows with the log-sigmoid of {by}, and the optimiser minimises it. So the model learns to make "
+            "the probability of the sigmoid small, and the loss has no lower bound."
+        )
+        fix = "Negate the loss: minimise the negative log-sigmoid."
+    elif labels.written_name(loss.picks) == "gather":
         why = (
             f"The loss grows with the logarithms of the targets' probabilities that {by} picks, and the optimiser "
             "minimises it. So the model learns to give its targets small probabilities."

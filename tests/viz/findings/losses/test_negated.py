@@ -38,6 +38,8 @@ NEGATED = HEAD + SGD + "loss = -F.cross_entropy(net(x), y)\n" + STEP
             "F.log_softmax(-(net(x) - 1).pow(2), 1).gather(1, y.view(6, 1)).squeeze().sum()",
             "the optimiser minimises it",
         ),
+        ("F.logsigmoid(0.1 * (net(x) - other(x[:, :1].expand(6, 4)))).mean()", "the log-sigmoid of `F.logsigmoid("),
+        ("F.logsigmoid(-net(x)).sum()", "the loss has no lower bound"),
     ],
 )
 def test_loss_with_the_wrong_sign_is_a_finding(loss: str, said: str, tmp_path: Path) -> None:
@@ -56,6 +58,13 @@ def test_loss_with_the_wrong_sign_is_a_finding(loss: str, said: str, tmp_path: P
         "F.mse_loss(net(x), net(x).detach() + 1) - F.cross_entropy(other(net(x)), y)",
         "-F.cross_entropy(other(net(x)), y)",  # against another network, which is not updated
         "-F.binary_cross_entropy_with_logits(net(x), torch.zeros(6, 4))",  # of a generator
+        "-F.logsigmoid(net(x)[:, 0] - net(x)[:, 1]).mean()",  # of preferences
+        "-(F.logsigmoid(net(x)).mean() + F.logsigmoid(-net(x)).mean())",  # of a discriminator
+        "F.logsigmoid(-other(net(x))).mean()",  # of a generator against a network that is not updated
+        "(F.logsigmoid(net(x)) * -x[:, :1]).mean()",  # with an advantage
+        "F.logsigmoid(net(x)).mean() * -(-2.0)",  # with a negative reward
+        "F.logsigmoid(net(x)).mean() + net(x).square().mean()",
+        "F.logsigmoid(net(x))[0, 0]",
     ],
 )
 def test_loss_that_may_be_meant_is_no_finding(loss: str, tmp_path: Path) -> None:
@@ -73,6 +82,13 @@ def test_loss_that_may_be_meant_is_no_finding(loss: str, tmp_path: Path) -> None
 def test_loss_that_no_update_makes_smaller_is_no_finding(optimizer: str, step: str, tmp_path: Path) -> None:
     source = f"{HEAD}{optimizer}loss = -F.cross_entropy(net(x), y)\n{step}"
     assert negated_losses(collect(recorded(source, tmp_path))) == []
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_part_of_a_discriminators_loss_is_no_finding(first: bool, tmp_path: Path) -> None:
+    parts = ["F.logsigmoid(net(x)).mean().backward()\n", "(-F.logsigmoid(net(x + 1)).mean()).backward()\n"]
+    calls = "".join(parts if first else parts[::-1])
+    assert negated_losses(collect(recorded(f"{HEAD}{SGD}{calls}opt.step()\n", tmp_path))) == []
 
 
 @pytest.mark.parametrize("kind", ["Adam", "AdamW", "RMSprop"])
