@@ -225,7 +225,7 @@ function paintOp(brush, node, look) {
   }
   const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
   write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center");
-  if (sub) write(fitting(ruler, font.plain, [sub], node.w - 8), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
+  if (sub) write(fitting(ruler, font.plain, [sub], node.w - 10), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 

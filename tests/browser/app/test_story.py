@@ -103,7 +103,7 @@ def test_formula_arithmetic_and_marks_of_the_code_are_explained_without_a_click_
         (1, "computed now"),
         (3, "VJP of this expression"),
         (4, "receives its gradient"),
-        (5, "is set"),
+        (5, "written now"),
     ):
         view.seek(step)
         assert words in view.page.locator("#code-key").inner_text()
