@@ -24,11 +24,12 @@ LAST_OPS = 20
 def negated_losses(facts: Facts) -> list[Finding]:
     """The first loss that an update makes smaller and with it the probabilities of the targets, or of a sigmoid.
 
-    The loss is a cross entropy times a negative number, or the mean or sum of the log-probabilities that gather picks
-    times a positive one, alone: as a part of a loss, or for a network that plays against another one, it may be meant.
-    So the parameters of the layer that gives the scores must be among those that are updated, against their gradient.
-    A log-sigmoid counts if the loss is its mean or sum, times nothing, since a number may be a reward, and if no other
-    backward call adds to the gradients, as the second one of a discriminator does.
+    The loss is a cross entropy times -1, or the mean or sum of the log-probabilities that gather picks, alone: as a
+    part of a loss, or for a network that plays against another one, it may be meant. So the parameters of the layer
+    that gives the scores must be among those that are updated, against their gradient.
+    Nothing counts that is multiplied by a number other than 1 and -1, which may be a reward. A log-sigmoid counts if
+    the loss is its mean or sum, times nothing, and if no other backward call adds to the gradients, as the second one
+    of a discriminator does.
     Cost: linear in the events, and in the updates of the parameters of such a loss.
     """
     for call in facts.calls.values():
@@ -61,19 +62,22 @@ def _loss(facts: Facts, root: OpCalled) -> _Loss | None:
     while event is not None:
         name, form = labels.written_name(event), labels.presentation(event)
         is_reduced |= name in REDUCED
-        is_scaled |= constant(facts, event) is not None
+        factor = constant(facts, event)
+        is_scaled |= factor is not None
+        if factor is not None and (name == "mul" or factor < 0) and abs(factor) != 1:
+            return None  # it may be a reward
         if name == "log_softmax":
             return _Loss(picks, turn or root, event) if picks is not None and sign > 0 else None
         if event.name == "log_sigmoid":
             is_meant = sign < 0 or picks is not None or is_scaled or not is_reduced
             return None if is_meant else _Loss(event, root, event)
-        if name == "neg" or (name in ("mul", "div") and (constant(facts, event) or 0) < 0):
+        if name == "neg" or (name in ("mul", "div") and factor == -1):
             sign, turn = -sign, turn or event
         elif name.startswith("nll_loss") and event.attrs.get("reduction") in REDUCED and len(event.inputs) == 2:
             sign, picks = -sign, event
         elif name == "gather" and picks is None:
             picks = event
-        elif not (name in REDUCED or form.rearranges or form.indexing or (constant(facts, event) or 0) > 0):
+        elif not (name in REDUCED or form.rearranges or form.indexing or (factor or 0) > 0):
             return None
         event = producer_of(facts, event.inputs[0])
     return None

@@ -54,6 +54,8 @@ def test_loss_with_the_wrong_sign_is_a_finding(loss: str, said: str, tmp_path: P
         "-(-F.cross_entropy(net(x), y))",
         "-F.log_softmax(net(x), 1).gather(1, y.view(6, 1)).mean()",
         "(F.log_softmax(net(x), 1).gather(1, y.view(6, 1)) * x[:, :1]).mean()",  # with an advantage
+        "F.log_softmax(net(x), 1).gather(1, y.view(6, 1)).sum() * (0.5 - 0.2)",  # with a baseline less a reward
+        "F.cross_entropy(net(x), y) * -0.5",  # with a negative reward
         "F.log_softmax(net(x), 1).mean()",  # of no targets
         "F.mse_loss(net(x), net(x).detach() + 1) - F.cross_entropy(other(net(x)), y)",
         "-F.cross_entropy(other(net(x)), y)",  # against another network, which is not updated
