@@ -66,6 +66,23 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+class Version(argparse.Action):
+    """Prints the versions that a report of a fault should name, and ends the command."""
+
+    def __call__(self, command: argparse.ArgumentParser, *_: object) -> NoReturn:
+        import importlib.metadata
+
+        import engine
+
+        of_torch, own = engine.__version__.split("+backstep.")
+        try:
+            beside = f"PyTorch {importlib.metadata.version('torch')} is installed"
+        except importlib.metadata.PackageNotFoundError:
+            beside = "PyTorch is not installed"
+        print(f"backstep {own}: its engine follows PyTorch {of_torch}; {beside}")
+        command.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     """The options; those for serving may come before or after the subcommand."""
     top = Parser(
@@ -75,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _serving(top, suppress=False)
+    top.add_argument("--version", action=Version, nargs=0, help="print the versions of Backstep and of PyTorch")
     commands = top.add_subparsers(dest="command", metavar="{run,record,open,compare,export,new,course,serve,worker}")
     _recording(commands)
     _opening(commands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import viz
+from engine.namespaces.version import OF_TORCH, OWN
 from viz import cli
 from viz.server import server
 
@@ -55,6 +57,24 @@ def test_parser_leaves_the_scripts_own_arguments_alone() -> None:
 def test_main_refuses_in_words_with_status_2(argv: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(argv) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("torch", "words"), [("2.13.0+cpu", "PyTorch 2.13.0+cpu is installed"), (None, "PyTorch is not installed")]
+)
+def test_version_names_backstep_and_both_pytorches(
+    torch: str | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def version(name: str) -> str:
+        if torch is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return torch
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"backstep {OWN}: its engine follows PyTorch {OF_TORCH}; {words}\n"
 
 
 @pytest.mark.parametrize("port", ["0", "70000", "x"])
