@@ -16,6 +16,7 @@ from ..tensor.inplace import JOINT, apply_inplace, share_data
 from ..tensor.tensor import Tensor, tensor_of
 from ..tensor.views import RETAKE, refresh_view
 from ..trace.events import (
+    STEP,
     AnyEvent,
     DataSet,
     ErrorRaised,
@@ -299,7 +300,7 @@ class FixedActions:
     def is_passed_over(self, number: int, at: int) -> bool:
         """Return whether an optimiser's step is at a parameter without a gradient or without its earlier state; if so,
         raise a doubt and pass over the rest of the parameter's update."""
-        if len(self.inside) < 2 or not self.inside[-2][0].endswith(".step"):
+        if len(self.inside) < 2 or not self.inside[-2][0].endswith(STEP):
             return False
         missing = self.run.holders.holder(number, at) is None and number not in self.live
         if not missing and self.run.met(number, at) is not None:

@@ -451,6 +451,10 @@ class BackwardEnded(Event):
     results: tuple[int | None, ...] = ()
 
 
+STEP = ".step"
+"""The end of the kind of a group that is an optimiser's step, such as `SGD.step`."""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupEntered(Event):
     """A group begins, up to its GroupLeft: a module's call, an optimiser's step.
@@ -466,6 +470,11 @@ class GroupEntered(Event):
     kind: str
     tensors: tuple[int | None, ...] = ()
     rate: float | None = None
+
+    @property
+    def optimizer(self) -> str:
+        """The class of the optimiser whose step the group is; "" if it is another group."""
+        return self.kind.removesuffix(STEP) if self.kind.endswith(STEP) else ""
 
 
 @dataclass(frozen=True, slots=True)

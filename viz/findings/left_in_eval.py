@@ -118,7 +118,7 @@ def _modes(events: Iterable[AnyEvent], *, with_grad: bool = True) -> _Modes:
         elif isinstance(event, GroupLeft) and around:
             path = tuple(one.name for one in around)
             group, has_inner = around.pop(), inner.pop()
-            if enabled is with_grad and not has_inner and not group.kind.endswith(".step"):
+            if enabled is with_grad and not has_inner and not group.optimizer:
                 modes.kinds[path] = group.kind
                 modes.ops.setdefault(path, 0)
         elif isinstance(event, OpCalled) and around and enabled is with_grad and event.call is None:

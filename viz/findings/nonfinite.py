@@ -151,8 +151,6 @@ class _Search:
         kinds |= frozenset[NonFinite]().union(*(_written_kinds(v) for v in self.numbers(event)))
         if labels.presentation(event).masks:  # the program's own infinity, in the words of attention
             kinds |= {"inf"}
-        if self.is_sound and self.becomes_integers(event):
-            return
         name = labels.written_name(event)
         for kind in sorted(self.kinds(bad.value), reverse=True):
             if kind in kinds or (kind == "inf" and kinds):
@@ -160,6 +158,8 @@ class _Search:
                 if leaf is None or self.is_sound:
                     continue
                 why, fix = self.of_leaf(leaf, kind)
+            elif self.is_sound and self.becomes_integers(event):
+                return
             else:
                 leaf = None
                 sample = self.example(event, bad.value, kind)
@@ -316,9 +316,8 @@ class _Search:
                 around.append(event)
             elif isinstance(event, GroupLeft) and around:
                 group = around.pop()
-                if group.kind.endswith(".step"):
-                    leaves = frozenset(group.tensors)
-                    result.append(_Step(group.index, event.index, group.kind.removesuffix(".step"), leaves))
+                if group.optimizer:
+                    result.append(_Step(group.index, event.index, group.optimizer, frozenset(group.tensors)))
         return sorted(result, key=lambda step: step.start)
 
     def differentiated(self, called: OpCalled) -> OpCalled | None:

@@ -72,7 +72,7 @@ def unlisted(facts: Facts) -> list[Finding]:
     reached: dict[int, int] = {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered):
-            around.append("" if event.kind.endswith(".step") else event.name)
+            around.append("" if event.optimizer else event.name)
         elif isinstance(event, GroupLeft) and around:
             around.pop()
         elif isinstance(event, LeafCreated):
@@ -102,8 +102,8 @@ class _Holdings:
 def _in_optimisers(facts: Facts) -> _Holdings:
     holdings, last = _Holdings(), {}
     for event in facts.trace.events:
-        if isinstance(event, GroupEntered) and (event.tensors or event.kind.endswith(".step")):
-            holdings.name, holdings.last = holdings.name or event.kind.removesuffix(".step"), event.index
+        if isinstance(event, GroupEntered) and (event.tensors or event.optimizer):
+            holdings.name, holdings.last = holdings.name or event.optimizer or event.kind, event.index
             holdings.tensors.update(dict.fromkeys(t for t in event.tensors if t is not None))
             if event.tensors:
                 last[event.kind, event.stack] = sum(t is None for t in event.tensors)

@@ -30,7 +30,7 @@ def zero_gradients(facts: Facts, later: Collection[str] = ()) -> list[Finding]:
     for event in facts.trace.events:
         if isinstance(event, Accumulated) and event.tensor in parameters and not event.retained:
             added[event.tensor].append(event)
-    steps = [e.index for e in facts.trace.events if isinstance(e, GroupEntered) and e.kind.endswith(".step")]
+    steps = [e.index for e in facts.trace.events if isinstance(e, GroupEntered) and e.optimizer]
     still = [
         t for t, events in added.items()
         if (facts.names.get(t) in later or len({bisect(steps, e.index) for e in events}) >= FEWEST)

@@ -228,7 +228,7 @@ def _steps(trace: Trace, outline: Outline) -> dict[int, list[int]]:
     for event in outline.where(GroupEntered, GroupLeft).tolist():
         if outline.kinds[event] & (RECORDED - 1) == entered:
             group = trace.events[event]
-            is_step = isinstance(group, GroupEntered) and group.kind.endswith(".step") and max(around, default=-1) < 0
+            is_step = isinstance(group, GroupEntered) and bool(group.optimizer) and max(around, default=-1) < 0
             around.append(int(outline.stacks[event]) if is_step else -1)
         elif around and (stack := around.pop()) >= 0:
             ends.setdefault(stack, []).append(event + 1)

@@ -332,7 +332,7 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
             brought[event.tensor] = {now} if begins else brought.get(event.tensor, set()) | {now}
         elif isinstance(event, GradSet):
             brought.pop(event.tensor, None)
-        elif isinstance(event, GroupEntered) and event.kind.endswith(".step"):
+        elif isinstance(event, GroupEntered) and event.optimizer:
             for tensor in event.tensors or holds.get((event.kind, event.stack), ()):
                 used |= brought.get(-1 if tensor is None else tensor, set())
     return [place for place in set(calls.values()) if place not in used] if used else []

@@ -60,7 +60,7 @@ def label_of_update(drawing: Drawing, group: str, event: OpCalled) -> str:
 def optimizer_steps(drawing: Drawing) -> frozenset[str]:
     """The groups that are the step of an optimiser."""
     grouping, events = drawing.grouping, drawing.facts.trace.events
-    kinds = {event.kind for event in events if isinstance(event, GroupEntered) and event.kind.endswith(".step")}
+    kinds = {event.kind for event in events if isinstance(event, GroupEntered) and event.optimizer}
     return frozenset(group for group in grouping.calls if grouping.kin.get(group) in kinds)
 
 

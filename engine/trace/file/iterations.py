@@ -58,7 +58,7 @@ class Iterations:
     def see(self, event: AnyEvent) -> None:
         """Take note of the next event."""
         if isinstance(event, GroupEntered):
-            is_step = event.kind.endswith(".step")
+            is_step = bool(event.optimizer)
             self._is_stepped |= is_step
             self._groups.append(event.stack if is_step else None)
         elif isinstance(event, GroupLeft):

@@ -92,7 +92,7 @@ class _Search:
         return None
 
     def step(self, event: GroupEntered) -> Finding | None:
-        is_step = event.kind.endswith(".step")
+        is_step = bool(event.optimizer)
         self.steps.append(event if is_step else self.steps[-1] if self.steps else None)
         if not is_step:
             return None
@@ -155,7 +155,7 @@ class _Search:
 
     def too_early(self, clip: AnyEvent, step: GroupEntered, fresh: Sequence[Accumulated]) -> Finding:
         facts = self.facts
-        name, optimizer = facts.code_at(clip.stack), step.kind.removesuffix(".step")
+        name, optimizer = facts.code_at(clip.stack), step.optimizer
         norm = sum(facts.trace.value(one.after).stats["norm"] ** 2 for one in fresh) ** 0.5
         why = (
             f"{name} runs before the backward call{in_line(facts, facts.calls[fresh[0].call].event.stack)}, when no "

@@ -44,7 +44,7 @@ def other_losses(facts: Facts) -> list[Finding]:
             target = event.inplace if isinstance(event, OpCalled) else event.tensor
             if target is not None and (leaves := facts.holding(target, event.index)) and clears(facts, event):
                 search.clear(leaves)
-        elif isinstance(event, GroupEntered) and event.kind.endswith(".step"):
+        elif isinstance(event, GroupEntered) and event.optimizer:
             finding = search.step(event)
             if finding is not None:
                 return [finding]

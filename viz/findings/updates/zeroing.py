@@ -31,7 +31,7 @@ def not_zeroed(facts: Facts) -> list[Finding]:
     steps: list[str] = []
     for event in facts.trace.events:
         if isinstance(event, GroupEntered):
-            steps.append(event.kind if event.kind.endswith(".step") else steps[-1] if steps else "")
+            steps.append(event.kind if event.optimizer else steps[-1] if steps else "")
         elif isinstance(event, GroupLeft):
             del steps[-1:]
         elif isinstance(event, GradSet):
@@ -70,7 +70,7 @@ def cleared(facts: Facts) -> list[Finding]:
     holdings = Holdings()
     unused = facts.elsewhere("taught") - facts.elsewhere("updated")
     for event in facts.trace.events:
-        if isinstance(event, GroupEntered) and event.kind.endswith(".step"):
+        if isinstance(event, GroupEntered) and event.optimizer:
             holds = holdings.of(event)
             if any(t in lost for t in holds) and not any(t in arrived for t in holds):
                 return [_cleared_finding(facts, event, next(t for t in holds if t in lost), lost)]
@@ -126,7 +126,7 @@ def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
 
 def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[_Came, Event]]) -> Finding:
     came, went = lost[leaf]
-    name, optimizer = facts.names.get(leaf) or "a leaf", step.kind.removesuffix(".step")
+    name, optimizer = facts.names.get(leaf) or "a leaf", step.optimizer
     left = "None" if isinstance(went, GradSet) and went.value is None else "0"
     if isinstance(came, Accumulated):
         brought = in_line(facts, facts.calls[came.call].event.stack)
