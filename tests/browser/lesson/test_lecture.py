@@ -30,6 +30,9 @@ WHOLE = """(() => {
     && (!now || (now.y - now.height / 2 >= -1 && now.y + now.height / 2 <= stage.bottom + 1));
 })()"""
 """Nothing of the caption is cut off, and of the graph what happens now is seen, with no strip over it."""
+RESIZED = """(({ width, height }, stage) => Math.abs(width / height - stage.width / stage.height) < 1e-3)(
+  backstep.view(), document.getElementById('stage').getBoundingClientRect())"""
+"""The graph has been drawn for the room that the caption leaves it, of which a page hears after the caption is there."""
 
 
 def text(view: View) -> str:
@@ -186,7 +189,7 @@ def test_graph_stays_where_it_is_within_a_chapter_and_an_error_moves_nothing_out
         steps, chapters = hall.js("[backstep.scene().steps.length, backstep.scene().program.chapters.length]")
         stages: dict[int, list[list[float]]] = {}
         for _ in range(4 * chapters):
-            hall.until("!backstep.playing()")
+            hall.until(f"!backstep.playing() && {RESIZED}")
             *camera, t = hall.js(now)
             chapter = int(text(hall).split(" of ")[0])
             stages.setdefault(chapter, []).append(camera)
