@@ -32,7 +32,7 @@ WHOLE = """(() => {
 """Nothing of the caption is cut off, and of the graph what happens now is seen, with no strip over it."""
 RESIZED = """(({ width, height }, stage) => Math.abs(width / height - stage.width / stage.height) < 1e-3)(
   backstep.view(), document.getElementById('stage').getBoundingClientRect())"""
-"""The graph has been drawn for the room that the caption leaves it, of which a page hears after the caption is there."""
+"""The graph has been drawn for the room that the caption leaves it, of which a page hears a moment later."""
 
 
 def text(view: View) -> str:
