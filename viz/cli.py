@@ -72,14 +72,14 @@ class Version(argparse.Action):
     def __call__(self, command: argparse.ArgumentParser, *_: object) -> NoReturn:
         import importlib.metadata
 
-        import engine
+        from engine.namespaces.version import OF_TORCH, OWN
+        from viz.record.compare_command import library
 
-        of_torch, own = engine.__version__.split("+backstep.")
         try:
-            beside = f"PyTorch {importlib.metadata.version('torch')} is installed"
+            beside = f"{library()} is installed"
         except importlib.metadata.PackageNotFoundError:
             beside = "PyTorch is not installed"
-        print(f"backstep {own}: its engine follows PyTorch {of_torch}; {beside}")
+        print(f"backstep {OWN}: its engine follows PyTorch {OF_TORCH}; {beside}")
         command.exit()
 
 

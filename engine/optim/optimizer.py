@@ -18,6 +18,7 @@ from ..arrays.session import slot, unrecorded
 from ..tensor.grad_mode import enable_grad, set_grad_enabled
 from ..tensor.node import RemovableHandle
 from ..tensor.tensor import Tensor
+from ..trace.events import STEP
 from ..trace.module_names import begun_after_closure
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
@@ -66,7 +67,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             with ExitStack() as group:
 
                 def begin() -> None:
-                    kind, tensors = f"{type(self).__name__}.step", active.names.held_by(self)
+                    kind, tensors = type(self).__name__ + STEP, active.names.held_by(self)
                     group.enter_context(active.within(kind, tensors=tensors, rate=active.names.rate_of(self)))
 
                 args, kwargs = begun_after_closure(args, kwargs, begin)

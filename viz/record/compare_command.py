@@ -38,6 +38,14 @@ def has_torch() -> bool:
     return importlib.util.find_spec("torch") is not None
 
 
+def library() -> str:
+    """PyTorch with the version that is installed, such as "PyTorch 2.13.0".
+
+    Raises importlib.metadata.PackageNotFoundError without one.
+    """
+    return f"PyTorch {importlib.metadata.version('torch')}"
+
+
 def on_both(script: Path, args: Sequence[str], folder: Path) -> Compared:
     """Run a script on the engine and on PyTorch, each in a process of its own; the recordings are left in `folder`.
 
@@ -45,7 +53,7 @@ def on_both(script: Path, args: Sequence[str], folder: Path) -> Compared:
     """
     if not has_torch():
         raise CannotCompare(NEEDED)
-    names = ENGINE, f"PyTorch {importlib.metadata.version('torch')}"
+    names = ENGINE, library()
     recordings = tuple(
         run_script(
             Script(script, tuple(args)), folder / f"{script.stem}-{'torch' if on_torch else 'engine'}{SUFFIX}",

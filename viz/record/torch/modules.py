@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from engine.trace.events import STEP
 from engine.trace.module_names import Living, held_as, held_modules, modules_in_lists, rate_of
 
 from . import entries
@@ -50,7 +51,7 @@ class ModuleNames:
         """A step of an optimiser begins."""
         watch = self.watch
         watch.forward.settle()
-        name = f"{type(optimizer).__name__}.step"
+        name = type(optimizer).__name__ + STEP
         self.depth += 1
         self.stepping.add(id(optimizer))
         watch.log.append(

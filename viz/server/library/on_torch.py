@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import threading
 from typing import Any
 
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import open_trace
 from viz.reading.comparison import compared
-from viz.record.compare_command import ENGINE, NEEDED, has_torch
+from viz.record.compare_command import ENGINE, NEEDED, has_torch, library
 from viz.record.runner import SILENT, ScriptError, own_folder, run_script
 from viz.run.run import Run
 from viz.server.library.pair import Pair, steps_of
@@ -38,11 +37,10 @@ def on_torch(store: Store, name: str, pairs: dict[str, Pair]) -> Json:
             trace = open_trace(target)
         except (OSError, ScriptError, TraceFileError) as error:
             raise _impossible(str(error)) from error
-    library = f"PyTorch {importlib.metadata.version('torch')}"
-    own = store.recorded(name)
-    comparison = compared(own, trace, (ENGINE, library))
+    other, own = library(), store.recorded(name)
+    comparison = compared(own, trace, (ENGINE, other))
     text = comparison.text
-    title = f"{program.about['title']} on {library}"
+    title = f"{program.about['title']} on {other}"
     about: dict[str, Any] = {
         "title": title, "question": title, "crumbs": [*program.about["crumbs"][:-1], title], "legacy": False,
         "chapters": [],
