@@ -116,6 +116,26 @@ def test_presenters_window_has_the_hall_s_changes_and_a_dark_hall_keeps_its_lect
     assert hall.js("backstep.t()") == 0
 
 
+def test_a_clicker_goes_from_a_mistake_to_its_corrected_version_and_back(view: View) -> None:
+    hall = view
+    hall.open("?program=half_detached&present=1")
+
+    def press(key: str, program: str, t: str) -> None:
+        hall.page.keyboard.press(key)
+        hall.until(
+            f"backstep.scene().program.id === {program!r} && !backstep.playing() && backstep.t() === {t}"
+            " && document.documentElement.dataset.present === 'hall' && location.search.includes('present=1')"
+        )
+
+    hall.js("backstep.seek(backstep.scene().steps.length)")
+    press("PageDown", "half_detached_fixed", "0")
+    hall.until("document.getElementById('lecture').innerText.startsWith('1 of 2')")
+    press("PageUp", "half_detached", "backstep.scene().steps.length")
+    hall.until("document.getElementById('lecture').innerText.startsWith('3 of 3')")
+    press("m", "half_detached_fixed", "0")
+    press("m", "half_detached", "0")
+
+
 def test_graph_has_all_the_room_above_the_caption_px_by_px(view: View) -> None:
     hall = view
     hall.page.set_viewport_size({"width": 1280, "height": 720})

@@ -20,7 +20,7 @@ const TYPED = "input, textarea, select, dialog, [contenteditable='true']";
 /** What a clicker and the keyboard send; other keys go to the app. */
 const KEYS = {
   PageDown: "next", ArrowRight: "next", ArrowDown: "next", " ": "next", Enter: "next", PageUp: "back", ArrowLeft: "back", ArrowUp: "back", Backspace: "back",
-  b: "black", B: "black", ".": "black", l: "laser", L: "laser", s: "spot", S: "spot", n: "notes", N: "notes", t: "try", T: "try", F5: "again", Escape: "escape",
+  b: "black", B: "black", ".": "black", l: "laser", L: "laser", s: "spot", S: "spot", n: "notes", N: "notes", t: "try", T: "try", m: "other", M: "other", F5: "again", Escape: "escape",
 };
 
 export class Lecture {
@@ -163,20 +163,24 @@ export class Lecture {
   acts() {
     return {
       next: () => this.next(), back: () => this.back(), black: () => this.dark(), laser: () => this.pointing.toggle("laser"), spot: () => this.pointing.toggle("spot"),
-      try: () => this.try(),
+      try: () => this.try(), other: () => this.player.emit("other"),
       notes: () => { this.opening = true; window.open(`${location.pathname}${location.search.replace(/([?&])present=1/, "$1present=notes")}`, "backstep-notes"); },
       again: () => { this.show("1"); if (!this.story.scene.program.chapters.length) this.player.seek(0); else this.story.turn(0); }, escape: () => this.escape(),
     };
   }
 
-  /** What Space does; a move that is under way is over at once. */
+  /** What Space does; a move that is under way is over at once. After the end of a mistake comes its corrected version. */
   next() {
+    const { scene } = this.story;
     if (this.pointing.black) { this.dark(); return; }
     if (this.player.playing()) {
       const { until } = this.story;
       if (until === null) this.player.pause();
       else this.player.seek(until);
-    } else if (!this.player.emit("space")) this.player.step();
+    } else if (!this.player.emit("space")) {
+      if (scene.program.other?.is_fixed && this.player.t() >= scene.steps.length) this.player.emit("other");
+      else this.player.step();
+    }
     this.write();
   }
 
@@ -186,11 +190,13 @@ export class Lecture {
     if (tries) this.story.session.edit(nextTry(tries, this.story.session.edits));
   }
 
-  /** To the text of the chapter, then to the chapter before; without a story a step back. */
+  /** To the text of the chapter, then to the chapter before, then to the mistake that is corrected here; without a story a step back. */
   back() {
     const { chapter, scene } = this.story;
     const { chapters } = scene.program;
+    const { other } = scene.program;
     if (!chapters.length) this.player.back();
+    else if (other && !other.is_fixed && chapter === 0 && this.player.t() <= restOf(chapters, 0)) this.player.emit("other", true);
     else this.story.turn(this.player.t() > restOf(chapters, chapter) ? chapter : chapter - 1);
     this.write();
   }
@@ -216,7 +222,7 @@ export class Lecture {
   /** Writes what has changed since it was written last. */
   write() {
     const { scene, chapter } = this.story;
-    if (!this.kind || !scene) return;
+    if (!this.kind || !scene || scene !== this.player.scene()) return; // a time of another program has no chapter in this one
     const t = this.player.t();
     const { chapters } = scene.program;
     const stage = chapters.length ? stageOf(chapters, chapter, t) : "over";
@@ -305,7 +311,7 @@ export class Lecture {
       one ? prose(one.text) : null,
       h("p", {}, unbroken(this.now(this.player.t()).said)),
       one?.ask ? questionOf(one.ask, false) : null,
-      h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? "the end"),
+      h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? (scene.program.other?.is_fixed ? "the corrected version" : "the end")),
       h("div.row", {}, ["back", "next", "black"].map((act) => h("button.btn", { type: "button", onclick: () => this.send({ act }) }, { back: "Back", next: "Next", black: "Dark" }[act]))),
     ];
   }

@@ -131,7 +131,7 @@ export class Shell {
     this.player.on("fold", (id) => this.fold(id));
     this.player.on("neighbour", (by) => this.neighbour(by));
     this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
-    this.player.on("other", () => this.other());
+    this.player.on("other", (atEnd) => this.other(atEnd));
     this.player.on("turn", (by, edge) => this.turn(by, edge));
     this.player.on("compare", () => this.sections.compare());
     this.player.on("view", () => this.session.scene !== null && hasRun(this.session.scene) && this.view(root().dataset.view === "run" ? "graph" : "run"));
@@ -141,10 +141,11 @@ export class Shell {
     this.player.on("escape", () => isNarrow() && isOpen("right") && (this.panels.toggle("right", false), true));
   }
 
-  /** From a mistake to the program without it, or back to it. */
-  other() {
+  /** From a mistake to the program without it, or back to it: to its beginning or its end. A lecture goes on there. */
+  other(atEnd = false) {
     const other = this.session.scene?.program.other;
-    if (other) this.visit({ ...url.view(""), program: other.id }, true);
+    const moment = atEnd ? { step: Number.MAX_SAFE_INTEGER, unplaced: false } : {};
+    if (other) this.visit({ ...url.view(""), ...moment, program: other.id, present: this.lecture.kind }, true);
     return Boolean(other);
   }
 
