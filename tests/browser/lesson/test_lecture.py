@@ -136,6 +136,28 @@ def test_a_clicker_goes_from_a_mistake_to_its_corrected_version_and_back(view: V
     press("m", "half_detached", "0")
 
 
+def test_a_hall_sees_the_bars_that_a_chapter_speaks_of_and_none_that_answers_its_question(view: View) -> None:
+    hall = view
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    hall.open("?program=rnn_twenty&present=1")
+    label = "document.querySelector('#lecture .series-ends b')?.innerText"
+    future = "[...document.querySelectorAll('#lecture .future > i')].map((one) => getComputedStyle(one).visibility)"
+    hall.until("document.getElementById('lecture').innerText.startsWith('1 of 4')")
+    assert not hall.page.locator("#lecture .bar").count()
+    hall.until("backstep.t() === 0 && !backstep.playing()")
+    hall.page.keyboard.press("PageDown")
+    hall.page.keyboard.press("PageDown")  # ends the move at once
+    hall.until("!backstep.playing()")
+    for words in ("t = 19: not yet", "t = 19: 1.414", "t = 10: not yet", "t = 10: 4.026e-4"):
+        hall.page.keyboard.press("PageDown")
+        hall.until(f"!backstep.playing() && {label} === {words!r}")
+        assert set(hall.js(future)) == {"hidden" if words == "t = 10: not yet" else "visible"}
+        assert min(hall.js(LEAST.replace("'.unseen'", "'.unseen, .through > :is(h2, .hint)'"))) >= 0.025 * 720
+        assert hall.js(WHOLE)
+    hall.page.locator("#lecture .bar").nth(19).click()
+    hall.until("document.getElementById('lecture').innerText.startsWith('2 of 4')")
+
+
 def test_graph_has_all_the_room_above_the_caption_px_by_px(view: View) -> None:
     hall = view
     hall.page.set_viewport_size({"width": 1280, "height": 720})

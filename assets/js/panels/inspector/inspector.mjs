@@ -69,6 +69,15 @@ export class Inspector {
     this.ask(element);
   }
 
+  /** The bars of an element through time, to be shown elsewhere; undefined as long as its details are on their way to `then`. */
+  barsOf(id, time, then) {
+    const element = this.elementOf(id);
+    if (!element) return null;
+    const details = this.cache.get(this.keyOf(element));
+    if (!details) { this.want(id, then); return undefined; }
+    return throughTime(details.through ?? null, time, (step, at) => this.goTo(step, at));
+  }
+
   /** What was asked for will not come: whoever wants it asks again. */
   forget() {
     this.callbacks.clear();

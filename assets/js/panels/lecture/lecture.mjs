@@ -27,8 +27,9 @@ export class Lecture {
   /**
    * @param {any} player `window.backstep`
    * @param {import("../program/story.mjs").Story} story
-   * @param {{ changed: () => void, address: () => string, open: (address: string) => void }} page `changed`: the address has to be written,
-   *   `address`: of what is shown, without its moment, `open`: shows another one's
+   * @param {{ changed: () => void, address: () => string, open: (address: string) => void,
+   *   bars: (id: string, time: number, then: () => void) => HTMLElement | null | undefined }} page `changed`: the address has to be written,
+   *   `address`: of what is shown, without its moment, `open`: shows another one's, `bars`: an element's through time, undefined until they are there
    */
   constructor(player, story, page) {
     this.player = player;
@@ -282,8 +283,15 @@ export class Lecture {
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
         says, one?.ask ? questionOf({ ...one.ask, why: "" }, isOpen(stage)) : null,
         one?.tries && !isOpen(stage) ? triesOf(one.tries, this.story.session) : null),
-      this.excerpt(one, stage, t),
+      this.bars(one, t) ?? this.excerpt(one, stage, t),
     ];
+  }
+
+  /** The bars that a chapter speaks of, where the inspector would have them. Their room is kept until they are there. */
+  bars(one, t) {
+    if (!one?.inspect || !one.select.length) return null;
+    const bars = this.page.bars(one.select[0], currentStep(t) + 1, () => this.load());
+    return bars === null ? null : h("div.lecture-bars", {}, bars);
   }
 
   /** What happens at a time, in words. */

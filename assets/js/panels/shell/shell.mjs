@@ -66,6 +66,7 @@ export class Shell {
     this.story = new Story(player, session, panels, { choose: (id) => this.choose(id), bring: (id) => this.inspect(id) });
     this.lecture = new Lecture(player, this.story, {
       changed: () => this.write(false), address: () => this.address(), open: (address) => this.visit({ ...url.view(address), unplaced: false, present: "notes" }, false),
+      bars: (id, time, then) => this.inspector.barsOf(id, time, then),
     });
     this.code = new Code(player);
     this.inspector = new Inspector(player, session);
