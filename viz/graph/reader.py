@@ -195,7 +195,8 @@ class _Reader:
     ) -> Scope:
         """The iteration of `loop` that an event belongs to.
 
-        A new one begins if its variable has another value, or if the same position or an earlier one comes again. A
+        A new one begins if its variable has another value, or if the same position or an earlier one comes again: the
+        same one only if no statement before it runs in each iteration and had an op in this one. A
         repetition inside an inner loop is an iteration of that one, also if the outer loop has nothing else:
         `scopes.nest` tells those apart.
         """
@@ -215,6 +216,7 @@ class _Reader:
                     innermost
                     and not (loop.counts and text is not None)  # else one in a library call is not an iteration
                     and place in here.seen
+                    and not 0 < here.earliest < statement  # else a call of a library with several ops
                     and (last or not within or self._restarts(frames, depth + 1, level + 2))
                 )
             )
@@ -226,6 +228,8 @@ class _Reader:
             self.opened[level:] = [here]
         here.statement = statement
         here.seen.add(place)
+        if not here.earliest and statement in loop.sure:
+            here.earliest = statement
         return here
 
     def _restarts(self, frames: tuple[Frame, ...], depth: int, level: int) -> bool:

@@ -58,7 +58,8 @@ Part = Literal[
 class Scope:
     """A group while it is read and afterwards. `members` are its direct ones, `key` says which loop or call it is.
 
-    An iteration of a loop has its number, `iteration`, and if known the value of the loop's variable, `text`. One of
+    An iteration of a loop has its number, `iteration`, and if known the value of the loop's variable, `text`; `earliest`
+    is the first statement of the loop, counted from 1, that each iteration runs and that had an op in this one. One of
     several has a `counted` name.
     """
 
@@ -68,6 +69,7 @@ class Scope:
     key: tuple[object, ...]
     members: list[int | Scope] = field(default_factory=list)
     statement: int = -1
+    earliest: int = 0
     seen: set[tuple[int, int, int, int]] = field(default_factory=set)
     latest: tuple[int, int, int, int] | None = None
     iteration: int = 0

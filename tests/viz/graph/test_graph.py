@@ -476,17 +476,28 @@ def test_weights_lie_in_their_layer_also_where_an_optimiser_writes_to_them(
     assert labels == homes if rounds == 1 else not labels & {"0: Linear", "2: Linear"}
 
 
-def test_call_of_the_library_that_runs_many_ops_begins_no_round(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("head", "rounds"),
+    [("for it in range(2):", ["it = 0", "it = 1"]), ("n = 0\nwhile (n := n + 1) < 3:", ["round 1", "round 2"])],
+)
+def test_call_of_the_library_that_runs_many_ops_begins_no_round(head: str, rounds: list[str], tmp_path: Path) -> None:
     text = (
         "m = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(4)))\n"
-        "for it in range(2):\n"
+        f"{head}\n"
         "    m.zero_grad()\n"
         "    loss = (m(torch.ones(1, 2)) ** 2).sum()\n"
         "    loss.backward()\n"
         "    torch.nn.utils.clip_grad_norm_(m.parameters(), 1.0)\n"
     )
     found = groups(collect(recorded("import engine as torch\n" + text, tmp_path)))
-    assert [found.labels[one] for one, around in found.within.items() if around is None] == ["it = 0", "it = 1"]
+    assert [found.labels[one] for one, around in found.within.items() if around is None] == rounds
+
+
+def test_a_round_may_begin_where_another_began_that_had_a_first_time_before_it(tmp_path: Path) -> None:
+    text = "x = torch.ones(2)\ny = None\nn = 0\nwhile (n := n + 1) < 4:\n"
+    text += "    if y is None:\n        y = x * 2\n    y = y.sin()\n    y = y.cos()\n"
+    found = groups(collect(recorded("import engine as torch\n" + text, tmp_path)))
+    assert list(found.labels.values()) == ["round 1", "round 2", "round 3"]
 
 
 def test_groups_that_are_alike_have_a_function_or_a_class_in_common(tmp_path: Path) -> None:
