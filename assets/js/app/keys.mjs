@@ -72,25 +72,32 @@ const OWN_KEYS = `${TYPED}, select, dialog, [role=grid], [role=dialog], [role=me
 const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=switch], [role=checkbox], [role=menuitem]";
 const MOVED = "[role=tablist], [role=radiogroup]";
 
+/** The button that a click meant, else the element itself. @type {(target: any) => Element} */
+const pressable = (target) => target.closest?.(PRESSED) ?? target;
+
 const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End";
 
 /**
- * Whether what has the focus needs this key for itself.  A button that was `clicked` has the focus, but whoever then presses Space means the
- * player, and not "that button again", and with an arrow the next step, not the next tab; whoever came to it by Tab means the button.
+ * Whether what has the focus needs this key for itself.  A button that was clicked has the focus, but whoever then presses Space means the
+ * player, and not "that button again", with Enter the step, and with an arrow the next step, not the next tab; whoever came to it by Tab
+ * means the button.  `clicked` is the element that was clicked last; null since one came to another by Tab.
  */
 function ownsKey(target, key, clicked) {
   if (!target?.closest) return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
-  if (key === " " || key === "Enter") return target.closest(PRESSED) !== null && !(key === " " && clicked);
+  const button = target.closest(PRESSED);
+  if (key === " ") return button !== null && !clicked;
+  if (key === "Enter") return button !== null && !button.contains(clicked); // a panel that opens may give its own button the focus
   return moves(key) && target.closest(MOVED) !== null && !(clicked && target.closest("[role=tab]"));
 }
 
 /** @param {App} app */
 export function listenKeys(app) {
-  let clicked = false; // whether what has the focus was clicked, and not come to by Tab
+  /** @type {Element | null} */
+  let clicked = null; // what was clicked, unless one has come to something by Tab since
   const table = new Map();
   for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
-  document.addEventListener("pointerdown", () => { clicked = true; }, true);
+  document.addEventListener("pointerdown", (event) => { clicked = pressable(event.target); }, true);
   const press = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
     if (ownsKey(event.target, event.key, clicked)) return;
@@ -103,7 +110,7 @@ export function listenKeys(app) {
   };
   document.addEventListener("keydown", press);
   document.addEventListener("keydown", (event) => {
-    clicked = clicked && event.key !== "Tab";
+    if (event.key === "Tab") clicked = null;
     const target = /** @type {HTMLElement} */ (event.target);
     if (!clicked || !moves(event.key) || !target.closest?.("[role=tab]")) return;
     target.blur();

@@ -122,10 +122,11 @@ const isSampled = (run, row) => row.members.some((one) => run.parameters[one].sa
 /**
  * What a cell says: its place, and all its numbers.
  * @param {RunOverview} run
- * @param {Row} row
+ * @param {Row | undefined} row none where no gradient is added to `.grad`, as with autograd.grad alone: the iteration is left
  * @param {number} column
  */
 export function cellText(run, row, column) {
+  if (!row) return { head: run.labels[column], text: "no gradient" };
   const at = (quantity) => cell(run, quantity, row, column);
   const norm = at("norm");
   const head = [row.name || "all parameters", ...(run.labels.length > 1 ? [run.labels[column]] : [])].join(", ");

@@ -50,6 +50,7 @@ test("a cell tells all its numbers, estimates as such, and where there is no gra
   const rows = rowsOf(run, opened(run));
   assert.deepEqual(cellText(run, rows[1], 0), { head: "model.blocks.0.a.weight, step = 0", text: "gradient norm 3 · update / weight ≈ 0.2 · 50 % zeros · largest element 2" });
   assert.equal(cellText(run, rows[3], 1).text, "no gradient");
+  assert.deepEqual(cellText(run, undefined, 1), { head: "step = 1", text: "no gradient" }, "a run without gradients has no rows");
   assert.match(cellText(run, rows[0], 0).text, /^gradient norm 5 · update \/ weight up to ≈ 0\.2 · /, "a module has that of its parameter with the largest");
 });
 

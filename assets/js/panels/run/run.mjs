@@ -232,7 +232,7 @@ export class RunView {
     const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -last], End: [0, last], PageUp: [0, -far], PageDown: [0, far] };
     const by = moves[event.key];
     if (event.key === "Enter") this.enter(cell.row, cell.column);
-    else if (event.key === "f" && rows[cell.row].group !== null) byId("run-labels").querySelectorAll("button")[rows.slice(0, cell.row).filter((row) => row.group !== null).length].click();
+    else if (event.key === "f" && (rows[cell.row]?.group ?? null) !== null) byId("run-labels").querySelectorAll("button")[rows.slice(0, cell.row).filter((row) => row.group !== null).length].click();
     else if (by) this.cell = { row: clamp(cell.row + by[0], rows.length - 1), column: clamp(cell.column + by[1], last) };
     else return;
     event.preventDefault();
