@@ -53,6 +53,28 @@ def read(facts: Facts) -> Tree:
     return reader.tree
 
 
+@dataclass(frozen=True, slots=True)
+class _Entered:
+    """A group that was entered: its scope, the frames around it, the name that those of its parts begin with, and what
+    was open and read around it."""
+
+    scope: Scope
+    depth: int
+    name: str
+    opened: list[Scope]
+    last: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Paused:
+    """The step of an optimiser while it runs a `function` of the program, and what was open and read in the step."""
+
+    step: _Entered
+    function: _Entered
+    opened: list[Scope]
+    last: Path
+
+
 class _Reader:
     """Follows the call stacks: which scopes are open at an event, and where a new iteration or call begins."""
 
@@ -61,7 +83,8 @@ class _Reader:
         self.trace = tree.trace
         self.opened: list[Scope] = []
         self.last = Path()
-        self.entered: list[tuple[Scope, int, str, list[Scope], Path]] = []
+        self.entered: list[_Entered] = []
+        self.paused: list[_Paused] = []
         self.backward: Scope | None = None
         self.around: dict[tuple[str, int], list[Loop]] = {}
         self.repeated: dict[tuple[str, Span], bool] = {}
@@ -113,28 +136,79 @@ class _Reader:
     def enter(self, event: GroupEntered) -> None:
         """Open the group of a module's call: frames up to the call are around it, deeper ones in it."""
         self.before = None
-        around = self.visit(event.stack)
         frames = self.trace.stacks[event.stack] if event.stack >= 0 else ()
+        is_library = bool(event.optimizer) and not (frames and frames[-1].function == event.kind)
+        around = (self._after_function(frames) if is_library else None) or self.visit(event.stack)
         outermost = not self.entered
-        above = "" if outermost else self.entered[-1][2]
+        above = "" if outermost else self.entered[-1].name
         name = event.name.removeprefix(above + ".") if above else event.name
         has_name = outermost and name != event.kind
         is_place = name.rpartition(".")[2].isdigit()  # in a Sequential
         label = f"{name}: {event.kind}" if has_name or is_place else name
         scope = self.open(around, label, ("module", event.name, event.kind, place_of(frames[-1]) if frames else None))
         scope.kin = event.kind if has_name and not is_place else ""
-        in_update = not outermost and self.entered[-1][0].part == "update"
+        in_update = not outermost and self.entered[-1].scope.part == "update"
         scope.part = "update" if in_update or "." in event.kind else "module"  # a class has no dot: `AdamW.step` has
         self.tree.updates |= scope.part == "update"
         within = "" if outermost else event.name  # names in the outermost one have no prefix
-        self.entered.append((scope, len(frames), within, self.opened, self.last))
+        self.entered.append(_Entered(scope, len(frames), within, self.opened, self.last))
         self.opened, self.last = [], Path()
+
+    def _after_function(self, frames: tuple[Frame, ...]) -> Scope | None:
+        """The scope of an optimiser's step that has run a function of the program first: where that was called.
+
+        None if the event before was not in such a function.
+
+        A step is recorded from its first own op on, after `closure` in `LBFGS.step(closure)`. Its position came then,
+        and would look like another run of the function that trains.
+        """
+        start, depth = self.entered[-1].depth if self.entered else self.base, len(frames)
+        if not start < depth < len(self.last.frames) or self.last.frames[:depth] != frames:
+            return None
+        mark = self.last.marks[depth - start]
+        if mark.scope.key[:2] != ("call", depth - 1) or mark.scope.within is None:
+            return None
+        del self.opened[mark.level - 1 :]
+        around = Mark(mark.scope.within, mark.level - 1, mark.cut)
+        self.last = Path(frames, [*self.last.marks[: depth - start], around])
+        return around.scope
 
     def leave(self) -> None:
         """Close the group that was entered last; if the recording began inside one, there may be none to close."""
         self.before = None
+        self._resume()
         if self.entered:
-            *_, self.opened, self.last = self.entered.pop()
+            group = self.entered.pop()
+            self.opened, self.last = group.opened, group.last
+
+    def _pause(self, frames: tuple[Frame, ...]) -> None:
+        """Leave the step of an optimiser while it runs a function of the program, as `LBFGS.step(closure)` does, and
+        continue it after that.
+
+        What the function computes is not part of the update. The program's own optimiser has a frame for its step.
+        """
+        if self.paused and len(frames) <= self.paused[-1].step.depth:
+            self._resume()
+        step = self.entered[-1] if self.entered else None
+        if step is None or step.scope.part != "update" or len(frames) <= step.depth:
+            return
+        kind, name = str(step.scope.key[2]), frames[step.depth].function
+        inside = step.depth > 0 and frames[step.depth - 1].function == kind
+        if inside or name.rpartition(".")[2] == kind.rpartition(".")[2]:
+            return
+        place = place_of(frames[step.depth - 1]) if step.depth else None
+        key = ("call", step.depth - 1, name, place)
+        scope = self.open(step.scope.within or self.tree.top, name.rpartition(".<locals>.")[2], key)
+        function = _Entered(scope, step.depth, "", step.opened, step.last)
+        self.entered[-1] = function
+        self.paused.append(_Paused(step, function, self.opened, self.last))
+        self.opened, self.last = [], Path()
+
+    def _resume(self) -> None:
+        """Continue the step of an optimiser that was paused, if its function is the innermost group."""
+        if self.paused and self.entered and self.entered[-1] is self.paused[-1].function:
+            paused = self.paused.pop()
+            self.entered[-1], self.opened, self.last = paused.step, paused.opened, paused.last
 
     def visit(self, stack: int) -> Scope:
         """The innermost scope of an event with this stack, opened if it is new.
@@ -143,7 +217,8 @@ class _Reader:
         at depth 1,000 does not cost 1,000 steps.
         """
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        scope, start = (self.entered[-1][0], self.entered[-1][1]) if self.entered else (self.tree.top, self.base)
+        self._pause(frames)
+        scope, start = (self.entered[-1].scope, self.entered[-1].depth) if self.entered else (self.tree.top, self.base)
         first = self._first_new(frames, start)
         marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
         for depth in range(first, len(frames)):

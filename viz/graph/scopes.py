@@ -58,9 +58,9 @@ Part = Literal[
 class Scope:
     """A group while it is read and afterwards. `members` are its direct ones, `key` says which loop or call it is.
 
-    An iteration of a loop has its number, `iteration`, and if known the value of the loop's variable, `text`; `earliest`
-    is the first statement of the loop, counted from 1, that each iteration runs and that had an op in this one. One of
-    several has a `counted` name.
+    An iteration of a loop has its number, `iteration`, and if known the value of the loop's variable, `text`. Its
+    `earliest` is the first statement of the loop, counted from 1, that each iteration runs and that had an op in this
+    one. One of several has a `counted` name.
     """
 
     id: str

@@ -500,6 +500,42 @@ def test_a_round_may_begin_where_another_began_that_had_a_first_time_before_it(t
     assert list(found.labels.values()) == ["round 1", "round 2", "round 3"]
 
 
+CLOSURE = """
+w = torch.ones(2, requires_grad=True)
+def closure():
+    opt.zero_grad()
+    loss = ((w * 3 - 1) ** 2).sum()
+    loss.backward()
+    return loss
+"""
+OWN_OPTIMISER = """
+class Own(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self, closure):
+        with torch.enable_grad():
+            closure()
+        for p in self.param_groups[0]["params"]:
+            self.move(p)
+    def move(self, p):
+        p.sub_(p.grad * 0.1)
+        p.mul_(0.99)
+"""
+
+
+def test_loss_that_an_optimiser_asks_for_again_is_not_part_of_its_update(tmp_path: Path) -> None:
+    found = read(CLOSURE + "opt = torch.optim.LBFGS([w], max_iter=3)\nopt.step(closure)\n", tmp_path)
+    labels = found.drawing.grouping.labels
+    assert sorted(labels.values()) == ["LBFGS.step", "closure · 1", "closure · 2", "closure · 3"]
+    phases = [phase.label for phase in found.line.phases if phase.label != "opt.zero_grad()"]
+    assert phases == ["forward", "loss.backward()", "opt.step(closure)"] * 3
+
+
+def test_functions_that_the_step_of_an_own_optimiser_calls_are_part_of_its_update(tmp_path: Path) -> None:
+    found = read(OWN_OPTIMISER + CLOSURE + "opt = Own([w], {})\nopt.step(closure)\nz = w * 2\n", tmp_path)
+    assert {"Own.step", "closure"} <= set(found.drawing.grouping.labels.values())
+    assert [phase.label for phase in found.line.phases] == ["forward", "loss.backward()", "p.grad * 0.1", "forward"]
+
+
 def test_groups_that_are_alike_have_a_function_or_a_class_in_common(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nfrom engine import nn\n"
