@@ -140,6 +140,7 @@ export class App {
     this.loose = false;
     const moved = this.depth.arrived();
     if (moved) this.stage.arrive(moved.whole);
+    else if (same && this.stage.bare) this.stage.arrive(false); // nobody in the hall can look for what happens now
   }
 
   has(id) {

@@ -35,6 +35,20 @@ RESIZED = """(({ width, height }, stage) => Math.abs(width / height - stage.widt
 """The graph has been drawn for the room that the caption leaves it, of which a page hears a moment later."""
 
 
+CHAIN = """import engine as torch
+x = torch.ones(3, requires_grad=True)
+y = x
+for _ in range(20):
+    y = torch.tanh(y)
+"""
+"""Too long for the screen of a hall: at its end, its beginning is out of view."""
+MISFIT = """import engine as torch
+x = torch.ones(2, 3, requires_grad=True)
+w = torch.ones(4, 2)
+y = x @ w
+"""
+
+
 def text(view: View) -> str:
     return str(view.js("document.getElementById('lecture').innerText"))
 
@@ -200,6 +214,31 @@ def test_neither_the_hall_nor_a_student_sees_the_answer_of_a_lesson_before_its_q
     hall.js("backstep.seek(backstep.scene().steps.length)")
     hall.until("document.querySelector('#code .program').innerText.includes('# + 2 0')")
     assert "# = The slope is 2" in program.inner_text()
+
+
+def test_a_mistake_in_live_code_is_seen_in_the_hall_beside_its_note(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "live.py"
+    script.write_text(CHAIN, "utf-8")
+    app = start("run", "--watch", "live.py", cwd=tmp_path)
+    hall = view_of(app)
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    hall.open(app.address.removeprefix(app.origin).lstrip("/"))
+    hall.page.keyboard.press("p")
+    hall.js("backstep.seek(backstep.scene().steps.length)")
+    before = hall.revision()
+    beside = """(() => {
+      const [note, stage] = ['doubt', 'stage'].map((id) => document.getElementById(id).getBoundingClientRect());
+      return note.height > 0 && note.bottom <= stage.top && Math.abs(stage.bottom - innerHeight
+        + document.getElementById('lecture').getBoundingClientRect().height) <= 1;
+    })()"""
+    script.write_text(CHAIN.replace("(y)", "(y]"), "utf-8")
+    hall.until(f"{beside} && {WHOLE}")
+    assert hall.revision() == before
+    script.write_text(MISFIT, "utf-8")
+    hall.changed(before)
+    hall.until(f"backstep.scene().error && {beside} && {WHOLE} && backstep.screenPos(backstep.state().active).visible")
 
 
 def test_captions_with_questions_leave_room_for_what_happens(view: View) -> None:
