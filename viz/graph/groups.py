@@ -29,6 +29,7 @@ from .scopes import (
     iterations_around_all,
     nest,
     number,
+    number_alike,
     ops_of,
     plain,
     prune,
@@ -105,6 +106,7 @@ def groups(facts: Facts) -> Grouping:
     """The groups of a trace. Cost: linear in its events times the depth of the calls."""
     tree = read(facts)
     nest(tree)
+    number_alike(tree.top)
     iterations, of_calls = iterations_around_all(tree.top)
     drawn_twice = len(tree.leaves) if tree.updates else 0  # before and after the step of an optimiser
     is_large = len(tree.ops) + drawn_twice > MOST_MEMBERS

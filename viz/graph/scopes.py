@@ -199,6 +199,20 @@ def _rounds_around(outer: Scope, tree: Tree) -> list[Scope]:
     return names
 
 
+def number_alike(top: Scope) -> None:
+    """Name the iterations of a loop by their numbers if its variable has one value in all of them, as a reward has."""
+    for scope in inner_first(top):
+        loops: dict[tuple[object, ...], list[Scope]] = {}
+        for one in scope.members:
+            if isinstance(one, Scope) and one.iteration:
+                loops.setdefault(one.key, []).append(one)
+        for iterations in loops.values():
+            if len(iterations) > 1 and len({one.text for one in iterations}) == 1 and iterations[0].value is not None:
+                for one in iterations:
+                    one.text = None
+                    one.count(one.nth_iteration)
+
+
 def iterations_around_all(top: Scope) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
     """The names of the iterations around each op and backward call in a loop, outermost first."""
     ops: dict[int, tuple[str, ...]] = {}

@@ -318,6 +318,7 @@ for k in range(2):
         (f"for i, (a, b) in enumerate([(1, 2), (3, 4)]):\n    {TWO}\n", ["i = 0", "i = 1"]),
         (f"for name in ('in', 'out'):\n    {TWO}\n", ["name = 'in'", "name = 'out'"]),
         (f"for rate in (0.1, 1e-4, 1e-4):\n    {TWO}\n", ["rate = 0.1", "rate = 0.0001", "rate = 0.0001"]),
+        (f"for reward in (1.0, 1.0):\n    {TWO}\n", ["round 1", "round 2"]),
         (f"for s in range(5):\n    if s % 2: continue\n    {TWO}\n", ["s = 0", "s = 2", "s = 4"]),
         (f"for s in range(5):\n    if s == 2: break\n    {TWO}\n", ["s = 0", "s = 1"]),
         (
