@@ -81,16 +81,21 @@ class Norms:
         return self.seen.borders_of_cells()
 
     def _gradient(self, tensor: int) -> Floats:
-        """The norm of a leaf's `.grad`, which stands on the card of one version after the other."""
-        track: Floats = [(0, None)]
+        """The norm of a leaf's `.grad`, which stands on the card of one version after the other.
+
+        A gradient that the leaf has when it is first used is older than the trace, as in a later iteration.
+        """
+        fact = self.facts.tensors[tensor]
+        before = self.facts.tensors.get(fact.leaf.grad) if fact.leaf and fact.leaf.grad is not None else None
+        track: Floats = [(0, None if before is None else self._norm(before.values[before.first]))]
         start = 0.0
-        for version in self.facts.tensors[tensor].versions:
+        for version in fact.versions:
             card = self.drawing.cards.get((tensor, version))
             if card is None:
                 continue
             until = self.line.until.get(card, math.inf)
             for k, value in self.line.tracks.get((card, "row:grad"), ()):
-                if start <= k < until:
+                if start <= k < until and (k > 0 or value is not None):  # each row begins without a number
                     _put(track, k, None if value is None else self._norm(value))
             start = until
         return track

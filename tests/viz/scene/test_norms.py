@@ -11,6 +11,7 @@ import pytest
 
 from engine.trace.events import Accumulated, Trace, VjpRun
 from viz.graph.folds import FOLD_ABOVE
+from viz.run.run import Run
 from viz.scene.norms import inner_name
 from viz.scene.reading import reading_of
 from viz.scene.scene import scene
@@ -57,6 +58,30 @@ def test_a_dot_is_empty_until_its_gradient_has_come_and_then_has_the_norm_of_gra
             assert dot["norm"][0] == (0, None)
             assert dot["norm"][1][0] == steps[event.index] + 1
             assert dot["norm"][-1][1] == pytest.approx(norm(trace, event.after), rel=1e-3)
+
+
+TWO_MODELS = """
+import engine as torch
+from engine import nn
+def deep():
+    return nn.Sequential(*(nn.Linear(2, 2) for _ in range(8)))
+encoder, decoder = deep(), deep()
+one, other = (torch.optim.SGD(part.parameters(), lr=0.1) for part in (encoder, decoder))
+for step in range(2):
+    one.zero_grad()
+    other.zero_grad()
+    decoder(encoder(torch.ones(1, 2))).sum().backward()
+    one.step()
+    other.step()
+"""
+
+
+def test_dots_have_the_gradients_of_the_iteration_before_until_those_are_cleared(tmp_path: Any) -> None:
+    window = Run(recorded(TWO_MODELS, tmp_path)).trace(1)
+    nodes = scene(window, fold_above=FOLD_ABOVE)["nodes"]
+    norms = [dot["norm"] for node in nodes for dot in node.get("dots", [])]
+    assert len(norms) == 32 and all(isinstance(track[0][1], float) for track in norms)
+    assert [track[1] for track in norms] == [(step, None) for step in range(1, 33)], "they are cleared one by one"
 
 
 def test_a_tied_weight_has_a_dot_in_both_modules_marked_as_shared(told: Json) -> None:
