@@ -52,10 +52,10 @@ function pathsOf(groups, folded) {
 }
 
 /**
- * Where an entry is, in words: the innermost group, and the rounds of loops around that.
+ * Where an entry is, in words: the rounds of loops around it, which tell equal ones apart where the text is cut off, and the innermost group.
  * @type {(entry: { group: string | null, rounds: string[] }) => string}
  */
-export const placeOf = ({ group, rounds }) => [...new Set([group, ...rounds])].filter(Boolean).join(", ");
+export const placeOf = ({ group, rounds }) => [...new Set([...rounds, group])].filter(Boolean).join(", ");
 
 /**
  * What is wrong at an element, in words: { text, words, error }.

@@ -81,7 +81,7 @@ test("what is in folded groups says which to unfold, the innermost first", () =>
   assert.deepEqual(of("g2").unfold, ["g1"]);
   assert.deepEqual(of("t2").unfold, []);
   assert.deepEqual([of("t4").group, of("t2").group, of("t0").group], ["fc: Linear", "t = 0", null]);
-  assert.deepEqual(["t4", "n2", "t2", "g2", "g1", "t0"].map((id) => placeOf(of(id))), ["fc: Linear, t = 1", "t = 1", "t = 0", "t = 1", "", ""]);
+  assert.deepEqual(["t4", "n2", "t2", "g2", "g1", "t0"].map((id) => placeOf(of(id))), ["t = 1, fc: Linear", "t = 1", "t = 0", "t = 1", "", ""]);
 });
 
 test("at most as many as there is room for, and how many there are", () => {
