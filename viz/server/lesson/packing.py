@@ -179,7 +179,9 @@ def _elements(scene: Mapping[str, Any]) -> list[str]:
 
 
 def _shared(scene: Json) -> Json:
-    """A scene as it may leave this machine: files go by their names, without the folders that they are in."""
+    """A scene as it may leave this machine: files go by their names, without the folders that they are in, and nothing
+    is said of the recordings that were opened together with this one."""
+    scene["program"].pop("beside", None)
     for file in scene["program"]["files"]:
         file["name"] = PurePath(file["name"].replace("\\", "/")).name
     return scene

@@ -53,6 +53,15 @@ def test_lesson_has_every_answer_as_the_server_gives_it(store: Store) -> None:
                 assert details == store.details(revision, element).json()
 
 
+def test_lesson_says_nothing_of_what_was_opened_together_with_it(store: Store) -> None:
+    catalogue = Catalogue([])
+    program = catalogue.add_together([store.catalogue.find(name) for name in ("weights", "matrix_product")])
+    own = Store(catalogue, Computed())
+    assert own.scene(own.revision(program.id, None), None, {}, "").json()["program"]["beside"]
+    section = json.loads(held(lesson(own, program.id)))["programs"][program.id]["sections"][""]
+    assert "beside" not in section["base"]["program"]
+
+
 def test_every_one_hot_gradient_and_flag_of_a_call_is_foreseen(store: Store) -> None:
     section = json.loads(held(lesson(store, "matrix_product")))["programs"]["matrix_product"]["sections"][""]
     base = section["base"]
