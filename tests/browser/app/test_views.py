@@ -99,6 +99,25 @@ def test_recording_is_shown_and_the_gallery_stands_beside_it(view_of: Callable[[
         running.close()
 
 
+def test_note_that_was_hidden_stays_hidden_while_the_graph_is_used(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    files = [recording(tmp_path / f"{name}.py", WIDE) for name in ("one", "other")]
+    app = start("open", *map(str, files))
+    view = view_of(app)
+    view.open("?" + app.address.split("/?")[1])
+    note = view.page.locator("#doubt")
+    assert note.inner_text().startswith("Opened together with: other")
+    note.get_by_label("Hide this note").click()
+    before = view.js("backstep.scene().layout")
+    menu(view, "How the graph is laid out", "#layout-multipartite")
+    view.until(f"backstep.scene().layout !== {before!r} && !document.documentElement.dataset.computing")
+    assert not note.is_visible()
+    note_of = "[...document.querySelectorAll('#doubt a')].map(a => a.search)"
+    view.open(view.js(note_of)[0])
+    view.until("!document.getElementById('doubt').hidden")
+
+
 def test_back_and_forward_go_through_programs(view: View) -> None:
     view.open()
     for name in ("weights", "accumulation"):

@@ -12,6 +12,7 @@ export class Header {
     this.session = session;
     this.toast = toast;
     this.said = ""; // what the bar says of the program
+    this.hiddenNote = ""; // the note above the graph that was hidden
     /** @type {Record<string, (value?: string) => void>} */
     this.acts = {
       undo: () => session.undo(), redo: () => session.redo(), theme: () => this.setTheme(theme() === "dark" ? "light" : "dark", true),
@@ -75,10 +76,25 @@ export class Header {
 
   load(scene) {
     this.say(scene);
-    doubt(scene);
+    this.doubt(scene);
     this.markLayout();
     exports.offer(scene);
     if (scene.layout_note) this.toast.say(scene.layout_note);
+  }
+
+  /** Where replay can no longer promise what the program itself would do, and what is to be said of the recording; once hidden, it stays so until something else is said. */
+  doubt({ program, revision }) {
+    const place = byId("doubt");
+    const own = [revision.recomputed, revision.doubt?.text].filter(Boolean);
+    const texts = [...own, program.left_out, program.note].filter(Boolean);
+    const beside = Object.entries(program.beside ?? {});
+    const note = JSON.stringify([program.id, own.length ? revision.id : null, texts, beside]);
+    place.hidden = (!texts.length && !beside.length) || note === this.hiddenNote;
+    delete place.dataset.by;
+    if (place.hidden) return;
+    const links = beside.map(([id, title]) => [" ", h("a.link", { href: `/?program=${encodeURIComponent(id)}` }, title)]);
+    const hide = () => { place.hidden = true; this.hiddenNote = note; };
+    fill(place, h("div", {}, texts.map((text) => h("p", {}, inline(text))), links.length ? h("p", {}, "Opened together with:", links) : null), h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: hide }, "✕"));
   }
 
   /** The program and the revision; where they are those that are there already, the page is not measured again. */
@@ -140,17 +156,5 @@ function settle() {
 }
 
 const entriesOf = (button) => byId(button.getAttribute("aria-controls"))?.querySelector("[role^=menuitem]")?.parentElement;
-
-/** Where replay can no longer promise what the program itself would do, and what is to be said of the recording. */
-function doubt(scene) {
-  const place = byId("doubt");
-  const texts = [scene.revision.recomputed, scene.revision.doubt?.text, scene.program.left_out, scene.program.note].filter(Boolean);
-  const beside = Object.entries(scene.program.beside ?? {});
-  place.hidden = !texts.length && !beside.length;
-  delete place.dataset.by;
-  if (place.hidden) return;
-  const links = beside.map(([id, title]) => [" ", h("a.link", { href: `/?program=${encodeURIComponent(id)}` }, title)]);
-  fill(place, texts.map((text) => h("p", {}, inline(text))), links.length ? h("p", {}, "Opened together with:", links) : null, h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
-}
 
 const theme = () => document.documentElement.dataset.theme;
