@@ -113,8 +113,8 @@ def _holding(top: Scope, owning: AbstractSet[str] | None = None) -> set[str]:
 def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
     """Put data, and the rest that passes no gradient, into a group each, in every scope that calls modules.
 
-    Inside a module's own call, as for a mask, these groups are named by their `lines`, and a single op stays as it is.
-    Cost: linear in ops times the depth of such scopes.
+    Inside a module's own call, as for a mask, these groups are named by their `lines`. A single op stays as it is. A
+    module of which no op passes a gradient is such a group itself. Cost: linear in ops times the depth of such scopes.
     """
     holding = _holding(tree.top)
     tensors = _Tensors(tree)
@@ -123,14 +123,19 @@ def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
         scope = todo.pop()
         if scope.part not in ("", "module") or scope.id not in holding:
             continue
-        todo += [member for member in scope.members if isinstance(member, Scope)]
+        inside = [member for member in scope.members if isinstance(member, Scope)]
         finds: list[tuple[Part, Callable[[Sequence[_Member]], list[_Member]]]]
         finds = [("data", tensors.data), ("update", tensors.update), ("aside", tensors.aside)]
         for part, find in finds:
             members: list[_Member] = find([tensors.of(member) for member in scope.members])
             ops = [op for member in members for op in member.ops]
+            if scope.part == "module" and len(members) == len(scope.members):
+                scope.part = part
+                break
             if len(ops) >= (2 if scope.part else 1):
                 _wrap(scope, tree, members, part, lines(ops, tree) if scope.part else LABELS[part])
+        else:
+            todo += inside
 
 
 def join_steps(tree: Tree) -> None:

@@ -170,10 +170,10 @@ def _stack_of(run: list[int | Scope], within: Scope, tree: Tree, name: str = "")
 def _series(member: int | Scope, tree: Tree) -> tuple[object, ...] | None:
     """The key that equal groups share: the loop, the function or the module (for `blocks.3` the class, and the list
     `blocks` that holds it), and the ops in them; None for an op or a group that stands alone."""
-    if isinstance(member, int) or member.part not in ("", "module") or member.key[0] not in ("loop", "call", "module"):
+    if isinstance(member, int) or member.part == "update" or member.key[0] not in ("loop", "call", "module"):
         return None
     own: tuple[object, ...] = member.key
-    if member.part == "module":
+    if member.key[0] == "module":
         holder, _, place = str(member.key[1]).rpartition(".")
         own = ("module", holder, member.key[2]) if place.isdigit() else member.key[:3]
     return (*own, tuple(tree.ops[op].name for op in ops_of(member)))

@@ -76,6 +76,41 @@ def test_a_mask_is_one_box_named_by_its_lines(read: Reading) -> None:
     assert masks == {"line 11: torch.tril(torch.ones(4, 4))"}
 
 
+EMBEDDING = """
+import engine as torch
+from engine import nn
+class Sine(nn.Module):
+    def forward(self, x):
+        scale = torch.exp(torch.arange(4.0) * -2.0)
+        angles = x.unsqueeze(-1) * scale
+        return torch.cat([torch.sin(angles), torch.cos(angles)], -1)
+class Position(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Sine()
+    def forward(self, x):
+        return self.layer(x)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.time = Position()
+        self.joint = nn.Sequential(*(nn.Linear(8, 8) for _ in range(4)))
+    def forward(self, t):
+        return self.joint(self.time(t))
+net = Net()
+optimizer = torch.optim.AdamW(net.parameters())
+net(torch.ones(2)).sum().backward()
+optimizer.step()
+"""
+
+
+def test_a_module_that_passes_no_gradient_has_no_second_box_around_all_of_its_ops(tmp_path: Path) -> None:
+    grouping = reading_of(recorded(EMBEDDING, tmp_path)).drawing.grouping
+    time = by_label(grouping)["time"]
+    assert sum(group == time for group in grouping.of.values()) == 7
+    assert time not in grouping.within.values()
+
+
 def test_the_boxes_beside_a_model_begin_folded_and_the_model_open(read: Reading) -> None:
     ways = begins_folded(read.drawing)
     assert ways and all(set(read.drawing.grouping.quiet) <= way for way in ways)
