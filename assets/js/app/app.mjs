@@ -85,7 +85,7 @@ export class App {
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
     this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
-    listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), find: (id) => this.findById(id), edit: (...spot) => this.editor.start(...spot),
+    listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), find: (id) => this.findById(id), edit: (node, row, cell) => this.typeIn(node, row, cell),
       cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.choosing.take(node), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
     this.footer = new Footer(footerHost, {
@@ -277,7 +277,7 @@ export class App {
       return true;
     }
     const rows = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key));
-    if (!rows.some((row) => row && this.editor.start(node, row, 0))) this.bus.emit("enter", node.id);
+    if (!rows.some((row) => row && this.typeIn(node, row, 0))) this.bus.emit("enter", node.id);
     return true;
   }
 
@@ -302,6 +302,13 @@ export class App {
 
   fold(id) {
     this.bus.emit("fold", id);
+    return true;
+  }
+
+  /** Opens a cell to type in, if it can be edited; what plays stops, because its next step would close it. */
+  typeIn(node, row, cell) {
+    if (!this.editor.start(node, row, cell)) return false;
+    this.player.pause();
     return true;
   }
 

@@ -81,6 +81,21 @@ def typed(view: View, text: str) -> None:
     view.changed(before)
 
 
+def test_a_cell_opened_while_the_gradient_travels_stays_open(view: View) -> None:
+    view.open(WEIGHTS)
+    before = view.revision()
+    view.js("backstep.play()")
+    view.until("backstep.t() > 0")
+    view.click("x", "value", 0, times=2)
+    view.until("!backstep.playing()")
+    assert view.js("backstep.t() < backstep.scene().steps.length")
+    assert view.page.locator(".bs-cell-input").is_visible()
+    view.page.keyboard.type("7")
+    view.page.keyboard.press("Enter")
+    view.changed(before)
+    assert view.row("x", "value")[0] == 7
+
+
 def test_old_values_are_those_of_the_revision_before_and_none_of_what_was_recorded(view: View) -> None:
     view.open(WEIGHTS)
     start = view.js("backstep.scene().phases.find(p => p.kind === 'backward').start")
