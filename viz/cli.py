@@ -235,6 +235,12 @@ def _limits(target: argparse.ArgumentParser) -> None:
         help="keep the values of every N-th iteration, in addition to --steps",
     )
     group.add_argument(
+        "--pause",
+        action="store_true",
+        help="record nothing of the iterations that are not chosen, which then run as fast as without Backstep; the "
+        "first two are always recorded. Each iteration has to end with optimizer.step()",
+    )
+    group.add_argument(
         "--max-bytes",
         type=limits.size,
         metavar="SIZE",
@@ -395,6 +401,8 @@ def _main(options: argparse.Namespace) -> int:
 def _mistaken(options: argparse.Namespace) -> str:
     """The problem with the path on the command line, before anything is started for it; "" if there is none."""
     if options.command in ("run", "record"):
+        if options.pause and not (options.steps or options.every):
+            return "--pause needs the iterations to record: add --every, as in --every 50 --pause, or --steps."
         if options.module is not None:
             return _mistaken_module(options)
         if options.script is None:
@@ -503,7 +511,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _limits_of(options: argparse.Namespace) -> limits.Limits:
-    return limits.Limits(options.steps, options.every, options.max_bytes, options.max_ops)
+    return limits.Limits(options.steps, options.every, options.max_bytes, options.max_ops, options.pause)
 
 
 def _refuse(text: str) -> int:

@@ -27,13 +27,15 @@ class Slot:
     `noted` counts the threads that want to know of every op (to detect anomalies, to pack what is saved, in inference
     mode, in forward mode): ops then take the way on which they are told.  `swap` opens that way and closes it.
     `off` counts the threads that record no gradients: while there are none, nobody need look which one it is in.
+    `stepped` is called with each optimiser that has made a step, recorded or not.
     """
 
-    __slots__ = ("active", "noted", "off", "swap")
+    __slots__ = ("active", "noted", "off", "stepped", "swap")
     active: Any
 
     def __init__(self) -> None:
         self.active = None
+        self.stepped: Any = None
         self.noted = 0
         self.off = 0
         self.swap: Any = None

@@ -74,6 +74,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 out = step(*args, **kwargs)
         for hook in [*self._optimizer_step_post_hooks.values(), *AFTER.values()]:
             hook(self, args, kwargs)
+        if slot.stepped is not None:
+            slot.stepped(self)
         return out
 
     hooked._wrapped_by_lr_sched = True  # type: ignore[attr-defined]  # torch marks it so

@@ -30,6 +30,7 @@ from ..trace.events import (
     Output,
     Printed,
     Refreshed,
+    Skipped,
     StatisticMoved,
     WarningGiven,
     WrittenOutside,
@@ -58,6 +59,9 @@ class FixedActions:
         self.stored: dict[int, Tensor] = {}  # storage in the base -> a tensor that has it now
         self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
         self.passing: int | None = None  # how many stay open when the one that is passed over is left
+        self.unknown: set[int] = (
+            set()
+        )  # tensors that a pause of the recording may have changed, and nobody has read since
         self.first = min((group[0].index for group in run.groups.values()), default=len(run.base.events))
 
     def begin(self, event: AnyEvent) -> bool:
@@ -101,6 +105,9 @@ class FixedActions:
                 self.recorder.event("warning", event.category, event.message)
         elif isinstance(event, Printed):
             self.recorder.event("print", event.stream, event.text, event.more)
+        elif isinstance(event, Skipped):
+            self.unknown = set(self.live)
+            self.recorder.log.append(("skipped", -1, event.iterations, event.number))
         elif isinstance(event, GroupEntered):
             self.enter(event)
         elif isinstance(event, GroupLeft):
@@ -147,9 +154,15 @@ class FixedActions:
 
     def write_outside(self, event: WrittenOutside) -> None:
         """The program's own write through numpy: the same numbers again; a doubt where it found others before."""
-        tensor, value = self.run.met(event.tensor, event.index), self.base.value(event.value)
+        tensor = self.run.met(event.tensor, event.index)
         if tensor is None:
             raise self.run.nothing(event.tensor)
+        self.write(event, tensor, "outside")
+
+    def write(self, event: Refreshed, tensor: Tensor, kind: str) -> None:
+        """Write the numbers that a tensor had in the recording; a doubt where they replace others than there."""
+        value = self.base.value(event.value)
+        self.unknown.discard(event.tensor)
         if value.array is None:
             raise ValueError(f"{self.run.name(event.tensor)} was written without an op and {value.missing}")
         values, moment, writes = self.run.values_by_version, tensor._storage.moment, 1
@@ -161,7 +174,7 @@ class FixedActions:
         self.recorder.before_write(tensor)
         tensor._array[...] = value.array
         tensor._storage.shared().writes += writes
-        self.recorder.tensors.refresh("outside", tensor, event.version)
+        self.recorder.tensors.refresh(kind, tensor, event.version)
 
     def move_statistic(self, event: StatisticMoved) -> None:
         """A batch norm moves its running statistic once more."""
@@ -180,7 +193,9 @@ class FixedActions:
         for event in self.base.events[first:index]:
             assert isinstance(event, Refreshed)
             tensor = self.run.met(event.tensor, event.index)
-            if tensor is not None:
+            if tensor is not None and event.tensor in self.unknown:
+                self.write(event, tensor, "refresh")
+            elif tensor is not None:
                 self.reshape_data(event, tensor)
                 self.recorder.see(tensor)
 

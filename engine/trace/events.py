@@ -483,6 +483,15 @@ class GroupLeft(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped(Event):
+    """The recording paused here for so many `iterations`, each of which ended with a step of an optimiser, and goes on
+    in the one of this `number`, counted from 0."""
+
+    iterations: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Damaged(Event):
     """Replaces an event that is damaged in its file: its contents are unknown."""
 
@@ -511,6 +520,7 @@ AnyEvent = (
     | GroupLeft
     | Damaged
     | Printed
+    | Skipped
 )
 
 

@@ -46,6 +46,7 @@ from .events import (
     Refreshed,
     Root,
     Saved,
+    Skipped,
     StatisticMoved,
     Trace,
     Value,
@@ -535,6 +536,9 @@ class Reader:
     def printed(self, stream: str, text: str, more: int) -> AnyEvent:
         return Printed(*self.here, stream, text, more)
 
+    def skipped(self, iterations: int, number: int) -> AnyEvent:
+        return Skipped(*self.here, iterations, number)
+
     def enter(self, name: str, kind: str, tensors: Any, rate: float | None = None) -> AnyEvent:
         return GroupEntered(*self.here, name, kind, self.several(tensors), rate)
 
@@ -634,7 +638,7 @@ HANDLERS: dict[str, Callable[..., AnyEvent]] = {
     "refresh": Reader.refresh, "outside": Reader.outside, "data": Reader.data, "moved": Reader.moved,
     "raised": Reader.raised,
     "enter": Reader.enter, "leave": Reader.leave, "code": Reader.code, "left": Reader.left,
-    "print": Reader.printed, "made": Reader.of_library,
+    "print": Reader.printed, "skipped": Reader.skipped, "made": Reader.of_library,
 }  # fmt: skip
 """The method that reads an entry, by its kind; outside of the reader, which would otherwise refer to itself and keep
 the whole recording alive."""

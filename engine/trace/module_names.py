@@ -121,6 +121,9 @@ class Names:
         self._searched = Living[bool]()  # the modules that were searched for them
         self.called: dict[int, str] = {}  # names of tensors recorded before their module was called,
         self.renamed: deque[int] = deque()  # and the tensors in the order in which they got one
+        self.pauses = 0
+        """How often the recording has paused: what modules have may be other numbers since."""
+        self._brought = Living[int]()  # by module: after how many pauses its tensors were looked at
         self._holding = Living[tuple[int | None, ...]]()  # the last report of an optimiser
 
     def of(self, thing: Any) -> str:
@@ -159,10 +162,12 @@ class Names:
             path = held_as(module, sys._getframe(2))
             before = f"{path}." if path else ""
             self._holders.note(module, before)
+        may_differ = self.pauses > 0 and self._brought.get(module) != self.pauses
+        self._brought.note(module, self.pauses)
         for source, qualified, tensor in _parts(module):
             name = before + qualified
             self._names.note(tensor, name)
-            if tensor._id < self._first:
+            if may_differ or tensor._id < self._first:
                 see(tensor, source, name)
             self.call(tensor._id, name)
         return before

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from numpy import generic
 
@@ -20,6 +20,20 @@ from .log import NONE, OWN, OWN_SUM, SAME, SUM, Entry, Recording, in_full, seque
 from .messages import notes_of
 from .tensor_states import TensorStates, is_fresh, is_unwritten, next_id
 from .value_store import LIMIT, ValueStore
+
+
+class Library(Protocol):
+    """What watches another library for a recording, and does not while the recording pauses."""
+
+    @property
+    def may_pause(self) -> bool:
+        """Whether nothing runs that has to be recorded to its end."""
+
+    def pause(self) -> None:
+        """Leave the library as it is without us."""
+
+    def go_on(self) -> None:
+        """Watch it again: any tensor may have changed."""
 
 
 class Recorder:
@@ -43,6 +57,10 @@ class Recorder:
         """Records the ops that wait for it, as those of another library do, before an event that they precede."""
         self.pace: Callable[[], object] | None = None
         """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
+        self.go_on: Callable[[], object] | None = None
+        """Ends the pause, if there is one, of a recording that pauses between iterations."""
+        self.library: Library | None = None
+        """The side of a recording that watches another library."""
         self.meta: dict[str, Any] = {}
         """The `meta` of the recording, without how its program ended."""
         self.until: Callable[[int, int, int], Trace] | None = None

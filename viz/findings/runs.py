@@ -77,7 +77,20 @@ def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
         "Go there and look for the first op that gives nan or inf. If the numbers grew before, lower the learning "
         "rate, or call clip_grad_norm_() before the step."
     )
+    fix += _unrecorded(run, first)
     yield RunFinding("loss-nonfinite", first, None, f"The loss is {_number(run.loss[first])}", why, fix)
+
+
+def _unrecorded(run: Overview, column: int) -> str:
+    """How to record the iterations in which something wrong may have come up before a column; "" if they are."""
+    count = int(run.skipped[column])
+    if not count:
+        return ""
+    number = run.resumed[column]
+    return (
+        f" It may have come up earlier: the {_count(count, 'iteration')} before it {'are' if count > 1 else 'is'} not "
+        f"recorded. `--steps {number - count}:{number + 1} --pause` records {'them' if count > 1 else 'it'} too."
+    )
 
 
 def _has_loss(run: Overview) -> np.ndarray:
@@ -106,6 +119,7 @@ def _nonfinite_gradient(run: Overview) -> Iterator[RunFinding]:
         "Go there: the graph marks the op that produced the first nan or inf. Its derivative is infinite there, or its "
         "input overflows."
     )
+    fix += _unrecorded(run, first)
     yield RunFinding("gradient-nonfinite", first, row, "Gradients are not finite", why, fix)
 
 
@@ -209,7 +223,8 @@ def _over_iterations(run: Overview) -> Iterator[RunFinding]:
     is_worse = len(loss) > 1 and abs(loss[-1]) > 10 * abs(loss[0])
     if total[peak] > GROWTH * start and is_worse:
         first = int(columns[np.argmax(total[columns] > 10 * start)])
-        rate = (float(total[peak]) / start) ** (1 / max(1, peak - int(columns[0])))
+        between = peak - int(columns[0]) + int(run.skipped[columns[0] + 1 : peak + 1].sum())
+        rate = (float(total[peak]) / start) ** (1 / max(1, between))
         why = (
             f"The norm of all gradients grows from {_number(start)} to {_number(total[peak])} in {run.labels[peak]}, × "
             f"{_number(rate)} per iteration, and the loss from {_number(loss[0])} to {_number(loss[-1])}. From "
@@ -343,6 +358,8 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
         if len(columns) < FEWEST or not np.isfinite(ratio[row]).any():
             continue
         last = columns[-max(FEWEST, len(columns) // 2) :]
+        if run.skipped[last[1:]].any():  # one that is not recorded may have flipped it back
+            continue
         shared = np.abs(mean[row, last]) * np.sqrt(one.size) / norm[row, last]
         turns = np.sign(mean[row, last[1:]]) == -np.sign(mean[row, last[:-1]])
         if turns.all() and np.median(shared) > ONE_SIGN and norm[row, last[-1]] > 0.5 * norm[row, last[0]]:

@@ -211,6 +211,15 @@ class Facts:
         return ""
 
     @property
+    def skipped(self) -> tuple[int, int] | None:
+        """Of a section of a run before which the recording had paused: how many iterations were skipped, and the number
+        of the one in which it goes on."""
+        match self.trace.meta.get("section"):  # a file may say anything
+            case {"skipped": [int(count), int(number)]}:
+                return count, number
+        return None
+
+    @property
     def carried(self) -> Mapping[int, int]:
         """In a section of a run, by tensor through which its graph goes on into earlier sections: the call stack of the
         op that made it."""

@@ -35,10 +35,12 @@ class Block:
 
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, record_every: int | None = None,
-        steps: Iterable[int] | None = None,
+        steps: Iterable[int] | None = None, pause: bool = False,
     ) -> None:  # fmt: skip
         self.path = None if path is None else of_rank(Path(path), rank())
-        self.selection = selection(record_every, steps)
+        self.selection, self.pauses = selection(record_every, steps), pause
+        if pause and self.selection.is_all:
+            raise ValueError(f"pause={pause!r} needs record_every or steps: the iterations that are recorded")
         wrong = "" if self.path is None else unfit(self.path)
         if wrong:
             raise ValueError(wrong)
@@ -88,7 +90,7 @@ class Block:
 
     def _part(self, frame: FrameType) -> AbstractContextManager[Trace]:
         if slot.active is None and (self.path is not None or not self.selection.is_all):
-            return streamed(self.path or own_folder() / "block.backstep", self.selection, frame)
+            return streamed(self.path or own_folder() / "block.backstep", self.selection, frame, pauses=self.pauses)
         return recording(frame) if self.path is None else saved(self.path, frame)
 
 
@@ -125,18 +127,23 @@ def with_torch(block: AbstractContextManager[Trace]) -> Iterator[Trace]:
 
 
 @contextmanager
-def streamed(path: Path, chosen: Selection, frame: FrameType, folder: str = "") -> Iterator[Trace]:
+def streamed(
+    path: Path, chosen: Selection, frame: FrameType, folder: str = "", *, pauses: bool = False
+) -> Iterator[Trace]:
     """A recording that is written to a file while the block runs, like that of a script."""
     recorder = Recorder()
     recorder.stacks.begin(frame)
     name = frame.f_code.co_filename
     folder = folder or (os.getcwd() if name.startswith("<") else os.path.dirname(os.path.abspath(name)))
-    stream = Stream(recorder, str(path.absolute()), Places(folder), tuple(sys.argv), say=_say, selection=chosen)
+    place = str(path.absolute())
+    stream = Stream(recorder, place, Places(folder), tuple(sys.argv), say=_say, selection=chosen, pauses=pauses)
     trace = Trace.pending(unfinished)
     stream.start()
     try:
         yield trace
     except BaseException as error:
+        if recorder.go_on is not None:
+            recorder.go_on()
         if slot.active is recorder:
             recorder.error(error)
         raise
@@ -163,8 +170,8 @@ class Spawned:
     It returns and raises the same as the function does, without a frame of ours.
     """
 
-    def __init__(self, function: Callable[..., Any], path: str, selection: Selection) -> None:
-        self.function, self.path, self.selection = function, Path(path), selection
+    def __init__(self, function: Callable[..., Any], path: str, selection: Selection, pauses: bool) -> None:
+        self.function, self.path, self.selection, self.pauses = function, Path(path), selection, pauses
 
     def __call__(self, number: int, *args: Any) -> Any:
         recording = self._begin(number)
@@ -182,7 +189,8 @@ class Spawned:
         try:
             code = getattr(self.function, "__code__", None)
             folder = os.path.dirname(os.path.abspath(code.co_filename)) if code is not None else os.getcwd()
-            recording = with_torch(streamed(of_rank(self.path, number), self.selection, sys._getframe(1), folder))
+            path, frame = of_rank(self.path, number), sys._getframe(1)
+            recording = with_torch(streamed(path, self.selection, frame, folder, pauses=self.pauses))
             recording.__enter__()
             return recording
         except Exception as error:  # noqa: BLE001 ours: the process does its work as without us

@@ -90,7 +90,7 @@ def main(argv: list[str]) -> int:
     selection = Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"])
     try:
         stream = Stream(
-            recorder, path, places, (script, *args), say=_say, selection=selection,
+            recorder, path, places, (script, *args), say=_say, selection=selection, pauses=limits["pauses"],
             most=Most(limits["max_ops"], limits["max_bytes"]),
             tell=_tell if options["tells"] and _is_terminal() else None,
         )  # fmt: skip
@@ -101,7 +101,7 @@ def main(argv: list[str]) -> int:
     typed = NoInput()
     if changes is not None:
         sys.stdin = typed.as_text()
-    spawned = None if changes is not None else functools.partial(_spawned, path, selection)
+    spawned = None if changes is not None else functools.partial(_spawned, path, selection, limits["pauses"])
     arrival = Arrival(recorder, _say, changes, spawned)
     outcome = _Outcome(recorder, as_torch, arrival)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
@@ -132,11 +132,11 @@ def main(argv: list[str]) -> int:
     return outcome.status
 
 
-def _spawned(path: str, selection: Selection, function: Any) -> Any:
+def _spawned(path: str, selection: Selection, pauses: bool, function: Any) -> Any:
     """The function that another process runs instead of the one that the script starts it with."""
     from viz.record.block import Spawned  # only a script that starts processes needs it
 
-    return Spawned(function, path, selection)
+    return Spawned(function, path, selection, pauses)
 
 
 def _say(text: str) -> None:
@@ -287,6 +287,8 @@ class _Outcome:
             error.add_note(note)
             self.note = note
         self.arrival.finish()
+        if self.recorder.go_on is not None:
+            self.recorder.go_on()
         if slot.active is self.recorder:
             self.recorder.error(error)
             slot.active = None  # a recording ends with the error that ended its program, whatever threads do then
@@ -376,7 +378,8 @@ def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failur
     said = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
         "files": list(files), "exit": outcome.exit, "cut": None if stream.cut is None else asdict(stream.cut),
-        "iterations": stream.progress.iterations, "are_updates": stream.progress.are_updates, "seconds": seconds,
+        "iterations": stream.progress.iterations, "skipped": stream.progress.skipped, "refusal": stream.refusal,
+        "are_updates": stream.progress.are_updates, "seconds": seconds,
         "changes": changes,
     }  # fmt: skip
     if not _write(said, path):

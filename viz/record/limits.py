@@ -12,7 +12,7 @@ UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`steps` are ranges [first, end) of iterations whose values are kept, with None for no end; `every` adds further
-    ones.
+    ones.  If it `pauses`, nothing is recorded of the others.
 
     Beyond `max_bytes` of the file, or `max_ops` forward ops, nothing is recorded.
     """
@@ -21,6 +21,7 @@ class Limits:
     every: int | None = None
     max_bytes: int | None = None
     max_ops: int | None = None
+    pauses: bool = False
 
 
 NONE = Limits()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
+from engine.trace.file.pausing import Refusal
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record.limits import Limits, in_words
 from viz.record.ranks import of_rank, of_ranks, rank
@@ -41,6 +42,7 @@ def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
     _say(recording.unprinted)
     _say(summary(target, recording))
     _say(not_reached(script.limits, recording.iterations, "update" if recording.are_updates else "iteration"))
+    _say(unpaused(script.limits, recording))
     return status(recording)
 
 
@@ -70,7 +72,8 @@ def summary(target: Path, recording: Recording) -> str:
         return ""  # the explanation says what happened
     ops, runs = counts.get("OpCalled", 0), counts.get("VjpRun", 0)
     unit = "updates" if recording.are_updates else "iterations"
-    iterations = f" in {recording.iterations:,} {unit}" if recording.iterations > 1 else ""
+    some = f"{recording.iterations - recording.skipped:,} of " if recording.skipped else ""
+    iterations = f" in {some}{recording.iterations:,} {unit}" if recording.iterations > 1 else ""
     time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
     said = f"recorded {ops:,} forward and {runs:,} backward ops{iterations} into {target} ({in_words(size)}{time})"
     return f"{said}. Open it with `backstep open {target}`."
@@ -81,6 +84,8 @@ def not_reached(limits: Limits, iterations: int, unit: str) -> str:
 
     >>> not_reached(Limits(steps=((500, None),)), 48, "update")
     'the program has 48 updates, and --steps begins with number 500: all values are statistics.'
+    >>> not_reached(Limits(steps=((500, None),), pauses=True), 48, "update")
+    'the program has 48 updates, and --steps begins with number 500: only the first two are recorded.'
     >>> not_reached(Limits(steps=((500, None), (3, 4))), 48, "update")
     ''
     """
@@ -88,7 +93,20 @@ def not_reached(limits: Limits, iterations: int, unit: str) -> str:
     if limits.every is not None or first < max(1, iterations):
         return ""
     has = f"{iterations:,} {unit}s" if iterations != 1 else f"one {unit}"
-    return f"the program has {has}, and --steps begins with number {first:,}: all values are statistics."
+    rest = "only the first two are recorded" if limits.pauses else "all values are statistics"
+    return f"the program has {has}, and --steps begins with number {first:,}: {rest}."
+
+
+def unpaused(limits: Limits, recording: Recording) -> str:
+    """A word on `--pause` if the recording could not pause; else ""."""
+    return _REFUSALS[recording.refusal] if limits.pauses and recording.refusal is not None else ""
+
+
+_REFUSALS: dict[Refusal, str] = {
+    "no-update": "the recording did not pause, because the program calls no optimizer.step(): all of it is recorded.",
+    "inside": "the recording did not pause, because each update runs inside a call of a module or of backward(): all "
+    "of it is recorded.",
+}
 
 
 def together(processes: Sequence[Path]) -> str:

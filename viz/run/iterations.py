@@ -26,7 +26,6 @@ from engine.trace.events import (
     CodeEntered,
     Frame,
     GroupEntered,
-    GroupLeft,
     LeafCreated,
     LoopVariable,
     ModeChanged,
@@ -40,6 +39,7 @@ from engine.trace.source import syntax_tree
 from ..graph.nested_loops import Loop, loops_in
 from ..reading.source_text import lines_of
 from ..reading.text import one_line
+from .pauses import Pauses, ends_of_steps, within
 
 SectionKind = Literal["before", "iteration", "between", "after"]
 
@@ -76,23 +76,25 @@ Place = tuple[int, str, int]
 
 
 def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
-    """The sections of a trace, in order; together they have all events from the first iteration on.
+    """The sections of a trace, in order; together they have all events from the first iteration on, but for the end of
+    a pass through the loop whose other events a pause of the recording has skipped.
 
     Cost: linear in the events, times the number of loops around backward calls.
     """
-    chosen = _training_loops(trace, outline)
+    chosen, pauses = _training_loops(trace, outline), Pauses(trace, outline)
     iterations = sorted(
         (one for loop in chosen for one in _iterations_of(trace, outline, loop)), key=lambda one: one.start
     )
+    iterations = _numbered(pauses, iterations)
     if not iterations:
         iterations = _training_calls(trace, outline)
     if len(iterations) < 2:
-        iterations = _of_library(trace, outline, "step", _steps(trace, outline))
+        iterations = _of_library(trace, outline, pauses, "step", ends_of_steps(trace, outline))
     if len(iterations) < 2:
-        iterations = _of_library(trace, outline, "call", _calls_with_roots(outline))
+        iterations = _of_library(trace, outline, pauses, "call", _calls_with_roots(outline))
     if len(iterations) < 2 or any(a.end > b.start for a, b in pairwise(iterations)):
         return (Section("iteration", "", 0, len(trace.events)),)
-    return tuple(_with_gaps(trace, outline, _with_own_code(outline, iterations)))
+    return tuple(_with_gaps(trace, outline, pauses, _with_own_code(outline, iterations)))
 
 
 def _with_own_code(outline: Outline, iterations: Sequence[Section]) -> list[Section]:
@@ -109,6 +111,26 @@ def _with_own_code(outline: Outline, iterations: Sequence[Section]) -> list[Sect
         min(one.end, following) for one, following in zip(iterations, [*starts[1:], len(outline.kinds)], strict=True)
     ]
     return [replace(one, start=start, end=end) for one, start, end in zip(iterations, starts, ends, strict=True)]
+
+
+def _up_to_pauses(pauses: Pauses, iterations: Sequence[Section]) -> tuple[list[Section], list[int]]:
+    """The iterations, each up to the pause that the recording makes in it; and where each pass through the loop ends.
+
+    What is left of a pass in which the recording goes on, after its update, is no iteration: that was not recorded.
+    """
+    parts: list[Section] = []
+    ends: list[int] = []
+    is_paused = False
+    for one in iterations:
+        if is_paused and pauses.is_rest(one.start, one.end):
+            ends[-1] = one.end
+            continue
+        start = one.start + within(pauses.places, one.start, one.start + 1)
+        end = pauses.cut(start, one.end)
+        is_paused = within(pauses.places, end - 1, end)
+        parts.append(replace(one, start=start, end=end))
+        ends.append(one.end)
+    return parts, ends
 
 
 def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
@@ -134,7 +156,7 @@ def _training_loops(trace: Trace, outline: Outline) -> list[Place]:
             votes[next((place for place in around if learns[place]), around[0])] += 1
     places = [place for place, _ in votes.most_common()]
     if any(_is_inside(trace, one, other) for one, other in permutations(places, 2)):
-        stepped = {place for stack in _steps(trace, outline) for place in _loops_around(trace, stack)}
+        stepped = {place for stack in ends_of_steps(trace, outline) for place in _loops_around(trace, stack)}
         places.sort(key=lambda place: place not in stepped)
     loops: list[Place] = []
     for place in places:
@@ -188,7 +210,9 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
     return calls
 
 
-def _of_library(trace: Trace, outline: Outline, name: str, ends_at: Mapping[int, list[int]]) -> list[Section]:
+def _of_library(
+    trace: Trace, outline: Outline, pauses: Pauses, name: str, ends_at: Mapping[int, list[int]]
+) -> list[Section]:
     """The iterations of loops that the program does not contain: each ends with a step of the optimiser, or a backward
     call, made at the same place of the program as the others (`ends_at`, by call stack), and has a backward call."""
     calls = [call for call, _ in outer_calls(outline)]
@@ -211,28 +235,13 @@ def _of_library(trace: Trace, outline: Outline, name: str, ends_at: Mapping[int,
         begin = since + int(np.argmax(np.isin(outline.stacks[since:], inside)))
         loop = (len(shared) - 1, shared[-1].file, 0) if shared else None
         iterations = [
-            Section("iteration", f"{name} {number}", start, end, loop=loop)
+            Section("iteration", f"{name} {number + pauses.skipped(end)}", start, end, loop=loop)
             for number, (start, end) in enumerate(pairwise([begin, *ends]))
         ]
         loops.append((_text_of(trace, shared[-1]) if shared else "", iterations))
     if len(loops) == 1:
         return loops[0][1]
     return [replace(one, around=(line,) if line else ()) for line, iterations in loops for one in iterations]
-
-
-def _steps(trace: Trace, outline: Outline) -> dict[int, list[int]]:
-    """The ends of the steps of optimisers, by the call stack that makes them; one inside another is a part of it."""
-    ends: dict[int, list[int]] = {}
-    around: list[int] = []  # of each group around the next event, the stack of a step; -1 if it is not one
-    entered = CODES[GroupEntered]
-    for event in outline.where(GroupEntered, GroupLeft).tolist():
-        if outline.kinds[event] & (RECORDED - 1) == entered:
-            group = trace.events[event]
-            is_step = isinstance(group, GroupEntered) and bool(group.optimizer) and max(around, default=-1) < 0
-            around.append(int(outline.stacks[event]) if is_step else -1)
-        elif around and (stack := around.pop()) >= 0:
-            ends.setdefault(stack, []).append(event + 1)
-    return ends
 
 
 def _calls_with_roots(outline: Outline) -> dict[int, list[int]]:
@@ -409,9 +418,8 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
         has_called |= event in calls
         inside, header, last = True, None, here
     outer = takewhile(place.__ne__, _loops_around(trace, first_stack))
-    if any(_loop(trace, one).variable is None for one in outer):
-        iterations = _apart(iterations)
-    return _numbered(iterations)
+    is_apart = any(_loop(trace, one).variable is None for one in outer)
+    return _apart(Pauses(trace, outline), iterations) if is_apart else iterations
 
 
 def _told_at(outline: Outline) -> dict[int, tuple[LoopVariable, ...]]:
@@ -448,8 +456,9 @@ def _outer_labels(trace: Trace, stack: int, texts: Mapping[tuple[int, int], str 
             yield text
 
 
-def _apart(iterations: Sequence[Section]) -> list[Section]:
-    """The iterations of a loop inside one without a variable: a name that comes again belongs to the next outer one."""
+def _apart(pauses: Pauses, iterations: Sequence[Section]) -> list[Section]:
+    """The iterations of a loop inside one without a variable: a name that comes again belongs to the next outer one.
+    How often that one went round during pauses is not known, so then each is told by its update."""
     number, numbers = 1, []
     names: set[str] = set()
     for one in iterations:
@@ -459,40 +468,51 @@ def _apart(iterations: Sequence[Section]) -> list[Section]:
         numbers.append(number)
     if number == 1:
         return list(iterations)
-    return [replace(one, around=(f"round {nr}", *one.around)) for one, nr in zip(iterations, numbers, strict=True)]
+    names_of_outer = [
+        pauses.update(one.start) if pauses else f"round {nr}" for one, nr in zip(iterations, numbers, strict=True)
+    ]
+    return [replace(one, around=(name, *one.around)) for one, name in zip(iterations, names_of_outer, strict=True)]
 
 
-def _numbered(sections: list[Section]) -> list[Section]:
-    """Numbers iterations that no variable tells apart, starting again in each iteration of an outer loop."""
-    counts: Counter[tuple[str, ...]] = Counter()
+def _numbered(pauses: Pauses, sections: list[Section]) -> list[Section]:
+    """Numbers iterations that no variable tells apart, starting again in each iteration of an outer loop.  In a
+    recording that has paused each has the number of its update."""
+    counts: Counter[tuple[Place | None, tuple[str, ...]]] = Counter()
     named = []
     for one in sections:
-        counts[one.around] += 1
-        named.append(one if one.label else replace(one, label=f"round {counts[one.around]}"))
+        counts[one.loop, one.around] += 1
+        label = pauses.update(one.start) if pauses else f"round {counts[one.loop, one.around]}"
+        named.append(one if one.label else replace(one, label=label))
     return named
 
 
-def _with_gaps(trace: Trace, outline: Outline, iterations: Sequence[Section]) -> Iterator[Section]:
-    """The iterations, and the code between them: a section of its own if it ran ops, else part of the iteration before.
+def _with_gaps(trace: Trace, outline: Outline, pauses: Pauses, passes: Sequence[Section]) -> Iterator[Section]:
+    """The iterations, and the code between them: a section of its own if it ran ops, else part of the iteration before,
+    unless that ends with a pause of the recording.
 
     The code before the first iteration, such as making the model, is a section of its own only if it has a graph.
     """
     ops = outline.where(OpCalled)
+    iterations, ends = _up_to_pauses(pauses, passes)
     recorded = np.flatnonzero(outline.kinds >= RECORDED)
     if len(recorded) and recorded[0] < iterations[0].start:
         yield Section("before", "before the loop", 0, iterations[0].start)
-    for number, one in enumerate(iterations):
+    for number, (one, passed) in enumerate(zip(iterations, ends, strict=True)):
         until = iterations[number + 1].start if number + 1 < len(iterations) else len(outline.kinds)
-        place = int(np.searchsorted(ops, one.end))
+        place = int(np.searchsorted(ops, passed))
         begin = int(ops[place]) if place < len(ops) else until
+        is_paused = within(pauses.places, one.end - 1, one.end)
         if begin >= until:
-            yield replace(one, end=until)
+            yield one if is_paused else replace(one, end=until)
+            if is_paused and within(pauses.errors, one.end, until):
+                yield Section("after", "after the pause", one.end, until)
             continue
-        while begin > one.end and _belongs(outline, begin - 1):
+        while begin > passed and _belongs(outline, begin - 1):
             begin -= 1
-        yield replace(one, end=begin)
+        yield one if is_paused else replace(one, end=begin)
         kind: SectionKind = "between" if number + 1 < len(iterations) else "after"
-        yield Section(kind, _name_after(trace, int(outline.stacks[begin]), one), begin, until, one.around)
+        label = _name_after(trace, int(outline.stacks[begin]), one)
+        yield Section(kind, label, begin, pauses.cut(begin, until), one.around)
 
 
 def _belongs(outline: Outline, event: int) -> bool:

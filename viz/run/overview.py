@@ -23,6 +23,7 @@ from ..reading.facts import distance_from_loss
 from .depth import upstream
 from .iterations import Section, outer_calls
 from .measures import measured
+from .pauses import Pauses
 
 MOST_COLUMNS = 1_000
 """The most columns of the document: more would be narrower than a pixel."""
@@ -82,6 +83,11 @@ class Overview:
     parameters: tuple[Parameter, ...]
     rows: dict[str, np.ndarray] = field(repr=False)
     updates: int
+    skipped: np.ndarray
+    """How many iterations ran before each column, and after the one before, that are not recorded; at the end, how many
+    after the last column."""
+    resumed: Mapping[int, int]
+    """By column before which some were skipped: the number of the iteration with which the recording goes on."""
     ops: int
     rate: np.ndarray
     """The learning rate at the end of each column, the largest one if there are several optimisers; nan if unknown."""
@@ -162,6 +168,8 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
     loss, rooted = _curve(
         {number: losses[one] for number, one in enumerate(columns.tolist()) if one in losses}, len(columns)
     )
+    pauses = Pauses(trace, outline)
+    ends = [sections[one].end - 1 for one in columns.tolist()]  # a pause after a column is the last event of it
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
     inputs, unheld = _roles(outline, rows, updates.tensor[mask].tolist())
     return Overview(
@@ -179,8 +187,10 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
         ),
         rows=values,
         updates=updated,
+        skipped=np.diff([pauses.skipped(event) for event in [*ends, len(outline.kinds) + 1]], prepend=0),
+        resumed={place: last.number for place, end in enumerate(ends) if (last := pauses.last(end))},
         ops=len(outline.where(OpCalled)),
-        rate=_rates(outline, [sections[section].end for section in columns.tolist()]),
+        rate=_rates(outline, [end + 1 for end in ends]),
         about_gradients=not updated and (bool(rows.replaced) or _reads_gradients(trace, first)),
     )  # fmt: skip
 
@@ -201,6 +211,7 @@ def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overvie
         run, labels=tuple(run.labels[k] for k in columns), first=nowhere, last=nowhere, loss=run.loss[columns],
         rooted=tuple(run.rooted[k] for k in columns), rows={name: row[:, columns] for name, row in run.rows.items()},
         rate=run.rate[columns], calls=tuple(run.first[k] for k in columns),
+        skipped=np.zeros(len(columns) + 1, np.int64), resumed={},
     )  # fmt: skip
 
 
@@ -510,7 +521,8 @@ def joined(overview: Overview, most: int = MOST_COLUMNS) -> Overview:
     labels = tuple(_from_to(overview.labels[a], overview.labels[b]) for a, b in zip(begins, ends, strict=True))
     return Overview(
         labels, tuple(overview.first[k] for k in begins), tuple(overview.last[k] for k in ends), overview.loss[ends],
-        tuple(overview.rooted[k] for k in ends), overview.parameters, rows, overview.updates, overview.ops,
+        tuple(overview.rooted[k] for k in ends), overview.parameters, rows, overview.updates,
+        np.add.reduceat(overview.skipped, [*begins, count]), {}, overview.ops,
         overview.rate[ends], size, tuple(overview.calls[k] for k in begins) if overview.calls else (),
         overview.root, {name: values[ends] for name, values in overview.others.items()}, overview.about_gradients,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.trace.events import BackwardStarted, ErrorRaised, Trace
+from engine.trace.events import BackwardStarted, ErrorRaised, Skipped, Trace
 from engine.trace.file.consistency import checked
 from engine.trace.file.database import Rows, TraceFileError
 from engine.trace.file.outline import Outline, outline, outline_in_file
@@ -47,7 +47,8 @@ class Run:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        if self.is_told or len(self.whole.events) < SHORT:
+        is_small = len(self.whole.events) < SHORT and not len(self.outline.where(Skipped))
+        if self.is_told or is_small:
             return (Section("iteration", "", 0, len(self.whole.events)),)
         with _contradictions_refused(self.whole):
             return sections(self.whole, self.outline)

@@ -66,6 +66,8 @@ class State:
     """The leaves that were changed after their gradient arrived and still have that gradient."""
     brought: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By event: the parameters and buffers of a module that is called there for the first time."""
+    paused: int = NOBODY
+    """The last event before the section at which the recording paused: what has happened to `.grad` is not known."""
     refreshed: set[int] = field(default_factory=set)
     """The events that find a tensor changed since before the section: it has these numbers from the beginning."""
 
@@ -91,7 +93,7 @@ def state_at(trace: Trace, outline: Outline, section: Section) -> State:
         (name, kind, int(outline.stacks[at])): tensors for at, name, kind, tensors in outline.held if at < start
     }
     groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
-    state = State(groups, tuple(loops.values()), mode, optimizer_tensors)
+    state = State(groups, tuple(loops.values()), mode, optimizer_tensors, paused=outline.paused_before(start))
     _import(trace, outline, section, state)
     return state
 
@@ -139,7 +141,8 @@ def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
 
 def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int) -> None:
     """Note the state of a tensor at the beginning, after that of its gradient."""
-    grad = outline.last_change(tensor, GRAD, start)
+    is_known = outline.last_event(tensor, GRAD, start) > state.paused
+    grad = outline.last_change(tensor, GRAD, start) if is_known else None
     grad_tensor = grad[0] if grad is not None and grad[0] != NOBODY and grad[0] != tensor else None
     if grad_tensor is not None and grad_tensor not in state.leaves:
         _bring(trace, outline, start, state, grad_tensor)

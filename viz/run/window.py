@@ -36,6 +36,7 @@ from engine.trace.events import (
     OpCalled,
     Printed,
     Refreshed,
+    Skipped,
     StatisticMoved,
     Trace,
     VjpRun,
@@ -111,14 +112,22 @@ class Windows:
     def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
         """The facts about the section for the trace's `meta`: its name; for an iteration, its loop; how many nodes of
         earlier sections its backward calls ran through; the tensors through which its graph goes on into them, each
-        with the call stack of the op that made it; and what the other sections do with its leaves."""
+        with the call stack of the op that made it; how many iterations were skipped before it; and what the other
+        sections do with its leaves."""
         depth, _, line = section.loop or (0, "", 0)
         updated = sorted(cut.tensors[one] for one in cut.state.updated)
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
         return {
             "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
             "taught": taught, "carried": sorted(cut.carried.items()), "changed": self._changed(section, cut),
+            "skipped": self._skipped(section),
         }  # fmt: skip
+
+    def _skipped(self, section: Section) -> list[int]:
+        """The number of iterations that were skipped right before a section, and of the one in which it begins; [] if
+        the recording had not paused."""
+        pause = self.whole.events[section.start - 1] if section.start else None
+        return [pause.iterations, pause.number] if isinstance(pause, Skipped) else []
 
     def _changed(self, section: Section, cut: _Cut) -> dict[str, list[int]]:
         """The leaves that require a gradient, by the name of the earlier section that last changed their values."""
@@ -126,7 +135,8 @@ class Windows:
         for tensor, leaf in cut.state.leaves.items():
             event = self.outline.last_event(tensor, VALUE, section.start) if leaf.requires_grad else -1
             place = bisect_right(self.sections, event, key=lambda one: one.start) - 1
-            if place >= 0 and tensor in cut.tensors:
+            is_known = place >= 0 and cut.state.paused < event < self.sections[place].end
+            if is_known and tensor in cut.tensors:
                 result.setdefault(self.sections[place].name, []).append(cut.tensors[tensor])
         return result
 

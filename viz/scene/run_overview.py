@@ -205,6 +205,7 @@ def document(
         "joined": overview.joined,
         "calls": list(overview.calls),
         "updates": overview.updates,
+        "skipped": int(overview.skipped.sum()),
         "ops": whole.ops,
         "bytes": size,
     }  # fmt: skip

@@ -123,6 +123,8 @@ class RunOverview(TypedDict):
     """The number of the backward call that each column is, in a program of several without iterations; else empty."""
     updates: int
     """Columns in which a weight was changed."""
+    skipped: int
+    """Further iterations of the program, which were not recorded because the recording paused."""
     ops: int
     """Forward ops of the run."""
     bytes: int | None

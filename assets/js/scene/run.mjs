@@ -154,7 +154,8 @@ export function facts(run) {
   const rate = rates.length ? `learning rate ${[...new Set([num(rates[0], 3), num(rates[rates.length - 1], 3)])].join(" → ")}` : null;
   const inputs = run.parameters.filter(({ input }) => input).length;
   const joined = run.joined > 1 ? `each column: ${run.joined} iterations, with their largest numbers` : null;
-  return [counted(run.updates, "update"), counted(run.ops, "forward op"), counted(run.parameters.length - inputs, "parameter"), inputs ? counted(inputs, "input") : null, rate, size, joined].filter(Boolean).join(" · ");
+  const updates = run.skipped ? `${run.updates.toLocaleString("en")} of ${counted(run.updates + run.skipped, "update")}` : counted(run.updates, "update");
+  return [updates, counted(run.ops, "forward op"), counted(run.parameters.length - inputs, "parameter"), inputs ? counted(inputs, "input") : null, rate, size, joined].filter(Boolean).join(" · ");
 }
 
 /** The columns of a loss: without those that have only others, over which its line goes on.  Where none is known, it breaks. @type {(run: RunOverview, loss: (Num | null)[]) => number[]} */

@@ -1231,6 +1231,8 @@ export interface RunOverview {
   calls: number[];
   /** Columns in which a weight was changed. */
   updates: number;
+  /** Further iterations of the program, which were not recorded because the recording paused. */
+  skipped: number;
   /** Forward ops of the run. */
   ops: number;
   /** The size of its file; null if there is none. */

@@ -104,6 +104,15 @@ class Holding:
             self._look(values, numbers, compared)
         self._look_at = 256 + 2 * len(self.numbers)
 
+    def let_all_go(self, values: list[Any], compared: Set[int] = frozenset()) -> None:
+        """Release all arrays that are not `compared`, whoever else holds them: they will be written unannounced."""
+        for numbers in self.numbers.values():
+            if compared.isdisjoint(numbers):
+                self.bytes -= _bytes(values[numbers[0]])
+                for number in numbers:
+                    values[number] = self._on_file(values[number])
+        self.numbers = {key: numbers for key, numbers in self.numbers.items() if not compared.isdisjoint(numbers)}
+
     def _on_file(self, entry: Any) -> OnFile:
         """The placeholder for a value that was released: one for all values of a shape."""
         key = entry.shape, name_of(entry.dtype)

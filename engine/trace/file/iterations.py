@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft
+from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft, Skipped
 
 
 class Passes:
@@ -40,6 +40,8 @@ class Iterations:
     """
 
     def __init__(self) -> None:
+        self.skipped = 0
+        """How many of them are not recorded, because the recording paused."""
         self._steps, self._calls = Passes(), Passes()
         self._groups: list[int | None] = []  # of each group around the next event, where it made a step
         self._is_stepped = False
@@ -70,6 +72,9 @@ class Iterations:
             place = self._open.pop(event.call)
             if not self._open:  # one within another is a part of it
                 self._calls.see(place)
+        elif isinstance(event, Skipped):
+            self._steps.count += event.iterations
+            self.skipped += event.iterations
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import Column
-from ..events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Value
+from ..events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Skipped, Value
 
 MOST_HELD = 64 * 2**20
 """Bytes of weights that are held until their next update; beyond that, older ones are read from the file again."""
@@ -137,6 +137,11 @@ class Meter:
             root = None if number is None else self._value(number)
             if root is not None and not root.damaged:
                 self._note("losses", event.index, mean_of(root))
+        elif isinstance(event, Skipped):  # what has changed by the next gradient is not the change of one update
+            self._end_updates()
+            self._numbers.clear()
+            self._before.clear()
+            self._bytes_before = 0
 
     def take(self) -> Measures:
         """The numbers since they were last taken."""
@@ -146,9 +151,13 @@ class Meter:
 
     def rest(self) -> Measures:
         """The last numbers, with the updates that no gradient has followed yet."""
+        self._end_updates()
+        return self.take()
+
+    def _end_updates(self) -> None:
         for tensor, (event, now) in sorted(self._now.items(), key=lambda one: one[1][0]):
             self._note("updates", *self._update(tensor, event, now))
-        return self.take()
+        self._now.clear()
 
     def _note(self, table: str, *row: float) -> None:
         for column, number in zip(self._rows[table], row, strict=True):

@@ -34,6 +34,7 @@ from .budget import WHOLE, Budget, Holding, as_sample, sample_value
 from .encoding import little
 from .iterations import ALL, Selection
 from .measures import Current, Meter
+from .pausing import Pauses, Refusal
 from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
 
 INTERVAL = 0.25
@@ -75,11 +76,12 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The size of the recording so far: forward ops, completed iterations, whether each of these ended with a step of
-    an optimiser, seconds, bytes of the file."""
+    """The size of the recording so far: forward ops, completed iterations, those of them that pauses skipped, whether
+    each ended with a step of an optimiser, seconds, bytes of the file."""
 
     ops: int
     iterations: int
+    skipped: int
     are_updates: bool
     seconds: float
     bytes: int
@@ -100,14 +102,16 @@ class Stream:
     """Writes what `recorder` collects to `path` until `finish`; the recorder is active meanwhile.
 
     What a user should know at once goes to `say`: that the recording ends for want of room (the program goes on), and
-    before that, at `memory` bytes, that it will.  Beyond `whole` bytes large values are written as samples
+    before that, at `memory` bytes, that it will.  `selection` are the iterations whose values are kept; with `pauses`
+    nothing is recorded of the others.  Beyond `whole` bytes large values are written as samples
     (`engine.trace.file.budget`); what is written is let go.  A process that the program forks does not record.
     """
 
     def __init__(
         self, recorder: Recorder, path: str, places: Places, argv: tuple[str, ...] = (), *,
         say: Callable[[str], None] = lambda text: None, memory: int | None = None, whole: int = WHOLE,
-        selection: Selection = ALL, most: Most = UNLIMITED, tell: Callable[[Progress], None] | None = None,
+        selection: Selection = ALL, pauses: bool = False, most: Most = UNLIMITED,
+        tell: Callable[[Progress], None] | None = None,
     ) -> None:  # fmt: skip
         self.recorder, self.places, self.path = recorder, places, path
         self.say, self.memory = say, half_of_memory() if memory is None else memory
@@ -126,7 +130,8 @@ class Stream:
         self.most, self.tell = most, tell
         self._ops = 0
         self._begun = self._reported_at = time.monotonic()
-        self._budget, self._holding = Budget(whole, selection), Holding()
+        self._pauses = Pauses(recorder, selection, self._write_all) if pauses else None
+        self._budget, self._holding = Budget(whole, ALL if pauses else selection), Holding()
         self._contents: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
@@ -149,12 +154,20 @@ class Stream:
         """The size of what is written so far."""
         seconds = time.monotonic() - self._begun
         iterations = self._budget.iterations
-        return Progress(self._ops, iterations.number, iterations.are_updates, seconds, self._writer.bytes)
+        size = self._writer.bytes
+        return Progress(self._ops, iterations.number, iterations.skipped, iterations.are_updates, seconds, size)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why a recording that should pause could not; None if it could, or had no reason to."""
+        return None if self._pauses is None or self._budget.iterations.skipped else self._pauses.refusal
 
     def start(self) -> None:
         """Begin to record."""
         self._begun = self._reported_at = time.monotonic()
         slot.active = self.recorder
+        if self._pauses is not None:
+            self._pauses.begin()
         self._thread.start()
 
     def until(self, entries: int, values: int, stacks: int) -> Trace:
@@ -181,6 +194,8 @@ class Stream:
 
         Returns the missing part, if there is one. Raises an error of our own that came up on the way.
         """
+        if self._pauses is not None:
+            self._pauses.end()
         if slot.active is self.recorder:
             slot.active = None
         self._stop.set()
@@ -313,6 +328,14 @@ class Stream:
                 if not self._is_over():
                     mind()
             return is_all or self._is_over()
+
+    def _write_all(self) -> bool:
+        """Write what is recorded so far and let all of it go; returns whether the recording may go on."""
+        with self._lock:
+            while not self._write(INTERVAL):
+                pass
+            self._holding.let_all_go(self.recorder.values, self.recorder.store.compared)
+            return not self._is_over()
 
     def _end(self, cut: Cut) -> None:
         self.cut = cut
@@ -520,7 +543,7 @@ def _after_in_parent() -> None:
 
 
 def _after_in_forked() -> None:
-    slot.active = None
+    slot.active = slot.stepped = None
     _live.clear()
 
 

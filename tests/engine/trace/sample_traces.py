@@ -56,6 +56,7 @@ def every_kind() -> list[tr.AnyEvent]:
         tr.Damaged(21, -1),
         tr.Printed(22, 0, "stdout", "57 2.8142\n", 3),
         tr.StatisticMoved(23, -1, 1, 5, 2, 3, 0.1, None, 6),
+        tr.Skipped(24, -1, 49, 50),
     ]
     assert {type(event) for event in made} == set(KINDS.values()) == set(typing.get_args(tr.AnyEvent))
     return made

@@ -56,6 +56,7 @@ test("a cell tells all its numbers, estimates as such, and where there is no gra
 
 test("the run in few words", () => {
   assert.equal(facts(run), "1 update · 1,234 forward ops · 3 parameters · 3 MB recorded");
+  assert.match(facts({ ...run, skipped: 1999 }), /^1 of 2,000 updates · /);
   assert.match(facts({ ...run, rate: [0.1, 0.01] }), / · learning rate 0.1 → 0.01 · /);
   assert.match(facts({ ...run, rate: [0.1, 0.1] }), / · learning rate 0.1 · /);
   assert.match(facts({ ...run, joined: 2 }), / · each column: 2 iterations, with their largest numbers$/);

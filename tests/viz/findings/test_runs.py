@@ -37,8 +37,9 @@ def run(**changed: Any) -> Overview:
     rate = changed.get("rate", np.full(COLUMNS, 0.1))
     updates = changed.get("updates", COLUMNS)
     about_gradients = changed.get("about_gradients", False)
+    skipped, resumed = changed.get("skipped", np.zeros(COLUMNS + 1, int)), changed.get("resumed", {})
     return Overview(
-        labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, updates, 1000, rate,
+        labels, columns, columns, loss, (True,) * COLUMNS, parameters, rows, updates, skipped, resumed, 1000, rate,
         about_gradients=about_gradients,
     )  # fmt: skip
 
@@ -185,3 +186,15 @@ def test_loss_that_is_inf_and_then_nan_is_counted_as_both() -> None:
         "an input without a gradient", "an input", "gradients that only come for a while"])  # fmt: skip
 def test_sound_runs_have_none(found: Overview) -> None:
     assert run_findings(found) == []
+
+
+def test_a_gradient_that_flips_from_one_recorded_iteration_to_the_next_is_not_told_of_those_between() -> None:
+    skipped = np.where(np.arange(COLUMNS + 1) > 1, 49, 0)
+    assert run_findings(run(norm=8 + 0 * FADING, mean=FLIPS, skipped=skipped)) == []
+
+
+def test_growth_per_iteration_counts_those_that_are_not_recorded() -> None:
+    skipped = np.where((np.arange(COLUMNS + 1) > 0) & (np.arange(COLUMNS + 1) < COLUMNS), 9, 0)
+    grown = ILL["exploding-run"]
+    per_column, per_iteration = (one(replace(grown, skipped=counts)).why for counts in (grown.skipped, skipped))
+    assert "× 1.32 per iteration" in per_column and "× 1.03 per iteration" in per_iteration

@@ -194,3 +194,18 @@ def test_replay_says_that_it_expects_a_trace() -> None:
     for given in ("run.backstep", Path("run.backstep"), None):
         with pytest.raises(TypeError, match=r"expects a trace, found .*backstep\.open"):
             backstep.replay(given)  # type: ignore[arg-type]
+
+
+def test_block_pauses_and_records_an_error_of_an_iteration_that_it_skips(tmp_path: Path) -> None:
+    path = tmp_path / "run.backstep"
+
+    def program() -> None:
+        train(7)
+        raise ArithmeticError("stop")
+
+    with pytest.raises(ArithmeticError), backstep.record(path, steps=[3], pause=True) as trace:
+        program()
+    assert kept(trace) == [True] * 3
+    assert [type(event).__name__ for event in trace.events[-2:]] == ["Skipped", "ErrorRaised"]
+    with pytest.raises(ValueError, match="pause=True needs record_every or steps"):
+        backstep.record(path, pause=True)

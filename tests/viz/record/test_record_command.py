@@ -141,3 +141,34 @@ def test_bad_limits_are_refused_before_anything_runs(
     with pytest.raises(SystemExit, match="2"):
         cli.main(["record", f"{option}={given}", "no_such_script.py"])
     assert f"argument {option}: {message}" in capsys.readouterr().err
+
+
+PAUSED = """
+import engine as torch
+w = torch.zeros(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for step in range(30):
+    opt.zero_grad()
+    (w - 1).square().sum().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.usefixtures("folder")
+def test_iterations_between_the_chosen_ones_are_not_recorded(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("train.py").write_text(PAUSED)
+    assert cli.main(["record", "--every", "10", "--pause", "train.py"]) == 0
+    assert "recorded 16 forward and 12 backward ops in 4 of 30 updates" in capfd.readouterr().err
+    assert cli.main(["record", "--steps", "40:", "--pause", "train.py"]) == 0
+    assert "number 40: only the first two are recorded." in capfd.readouterr().err
+    Path("train.py").write_text(PAUSED.replace("opt.step()", "w.data -= 0.1 * w.grad"))
+    assert cli.main(["record", "--every", "10", "--pause", "train.py"]) == 0
+    assert "the recording did not pause, because the program calls no optimizer.step()" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_pauses_without_chosen_iterations_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("train.py").write_text(PAUSED)
+    assert cli.main(["record", "--pause", "train.py"]) == 2
+    assert "--pause needs the iterations to record" in capfd.readouterr().err
+    assert not Path("train.backstep").exists()

@@ -544,6 +544,8 @@ def test_what_is_sent_of_a_long_run_has_less_than_500_kb(trained: Overview) -> N
         parameters,
         rows,
         columns,
+        np.zeros(columns + 1, np.int64),
+        {},
         10**6,
         np.full(columns, 0.1),
     )

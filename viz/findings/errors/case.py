@@ -44,6 +44,21 @@ class Case:
         index = self.facts.op_of_node.get(node) if node is not None else None
         return self.facts.ops[index].event if index is not None else None
 
+    @property
+    def recorded(self) -> str:
+        """What the recording has of what led to the error."""
+        if self.facts.skipped is None:
+            return "; everything up to there is in the graph"
+        return f" in iteration {self.facts.skipped[1]:,}, when the recording had paused: what led to it is not recorded"
+
+    @property
+    def to_record(self) -> str:
+        """How to record the iteration of the error, if the recording had paused in it."""
+        if self.facts.skipped is None:
+            return ""
+        first = max(0, self.facts.skipped[1] - 1)
+        return f" To record this iteration and the one before it, run it again with `--steps {first}: --pause`."
+
     def named(self, tensor: int | None) -> str:
         return (self.facts.names.get(tensor) if tensor is not None else None) or "the tensor"
 

@@ -682,8 +682,9 @@ def _left(case: Case) -> Escaped | None:
 
 def _other(case: Case) -> Answer:
     note = case.event.note.strip().removeprefix("Backstep: ")
-    why = note[:1].upper() + note[1:] or f"The program stopped{_at(case)}; everything up to there is in the graph."
-    return why, "Change the program at this line; the traceback, under Commands, shows how it got there.", None
+    why = note[:1].upper() + note[1:] or f"The program stopped{_at(case)}{case.recorded}."
+    fix = "Change the program at this line; the traceback, under Commands, shows how it got there."
+    return why, fix + case.to_record, None
 
 
 def _at(case: Case) -> str:
@@ -702,7 +703,7 @@ def _no_file(case: Case) -> Answer:
 
 
 def _interrupted(case: Case) -> Answer:
-    why = f"The program was interrupted (Ctrl-C){_at(case)}; everything up to there is in the graph."
+    why = f"The program was interrupted (Ctrl-C){_at(case)}{case.recorded}."
     return why, "There is nothing to fix. Run it again, and let it run longer to record more.", None
 
 

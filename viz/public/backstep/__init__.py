@@ -28,15 +28,19 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def record(path: _Function, /) -> _Function: ...
 @overload
 def record(
-    path: str | PathLike[str] | None = None, *, record_every: int | None = None, steps: Iterable[int] | None = None
-) -> Block: ...
-def record(path: Any = None, *, record_every: int | None = None, steps: Iterable[int] | None = None) -> Any:
+    path: str | PathLike[str] | None = None, *, record_every: int | None = None, steps: Iterable[int] | None = None,
+    pause: bool = False,
+) -> Block: ...  # fmt: skip
+def record(
+    path: Any = None, *, record_every: int | None = None, steps: Iterable[int] | None = None, pause: bool = False
+) -> Any:
     """Record the program inside a `with` block, or each call of a function that this decorates.
 
     The block gives a trace, which can be read after the block.  With a `path` it is written there while the program
     runs; another trace at that path is replaced, any other file raises ValueError.  In a training loop, `steps` are the
     iterations that keep their values, `record_every` keeps those of every n-th; all others have statistics.  The first
-    iteration is 0, and each ends with `optimizer.step()` (or with `backward()`, if there is no optimiser).
+    iteration is 0, and each ends with `optimizer.step()` (or with `backward()`, if there is no optimiser).  With
+    `pause`, nothing is recorded of the others, which run as fast as without a recording; the first two always are.
 
     A decorated function has the trace of its last call as its attribute `trace`.
 
@@ -52,7 +56,7 @@ def record(path: Any = None, *, record_every: int | None = None, steps: Iterable
 
     if callable(path):
         return Block()(path)
-    return Block(path, record_every=record_every, steps=steps)
+    return Block(path, record_every=record_every, steps=steps, pause=pause)
 
 
 def show(trace: Trace, title: str = "trace", **options: Any) -> Running | Cell | None:

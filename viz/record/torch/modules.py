@@ -23,7 +23,8 @@ class ModuleNames:
         self.watch = watch
         self.names = Living[str]()
         self.holders = Living[str]()  # of outermost modules: the prefix of the names in them
-        self.parts = Living[int]()  # of outermost modules: how many parts they had when they were called last
+        self.parts = Living[tuple[int, int]]()  # of outermost modules: how many parts they had when they were called
+        # last, and after how many pauses that was
         self.parameters: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
         self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
@@ -84,15 +85,18 @@ class ModuleNames:
             before = f"{module_name}." if module_name else ""
             self.holders.note(module, before)
         parts = list(parts_of(module))
-        if self.parts.get(module) == len(parts):
-            return before
-        self.parts.note(module, len(parts))
         tensors, names = self.watch.tensors, self.watch.recorder.names
+        seen = len(parts), names.pauses
+        if self.parts.get(module) == seen:
+            return before
+        self.parts.note(module, seen)
         for source, qualified, tensor in parts:
             name = before + qualified
-            state = tensors.find(tensor)
-            if state is None:
-                state = tensors.leaf(tensor, stack, source, name)
+            state = (
+                tensors.leaf(tensor, stack, source, name)
+                if tensors.find(tensor) is None
+                else tensors.see(tensor, stack)
+            )
             names.call(state.number, name)
         return before
 

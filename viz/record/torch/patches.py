@@ -124,9 +124,6 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
     if watch.spawned is not None:
         for module in (torch.multiprocessing, importlib.import_module("torch.multiprocessing.spawn")):
             watched(module, start_processes, "start_processes")
-    hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
-    undo.append(hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)))
-    undo.append(hooks.register_optimizer_step_post_hook(functools.partial(step_ended, watch)))
     loader = importlib.import_module("torch.utils.data.dataloader")
     watched(loader._BaseDataLoaderIter, loaded, "__next__")
     watched(loader.DataLoader, aside, "__iter__")
@@ -137,6 +134,18 @@ def follow(watch: Watch) -> list[Any]:
     own = vars(threading.Thread)["_bootstrap_inner"]
     setattr(threading.Thread, "_bootstrap_inner", thread(watch, own))  # noqa: B010 mypy takes it for a method
     return [(threading.Thread, "_bootstrap_inner", own)]
+
+
+def follow_steps(watch: Watch) -> list[Any]:
+    """Watch the steps of optimisers; returns what `remove` needs.
+
+    A pause begins and ends in such a hook, so these hooks stay: torch is about to call the next one.
+    """
+    hooks = importlib.import_module("torch.optim.optimizer")  # torch takes the name out of its package
+    return [
+        hooks.register_optimizer_step_pre_hook(functools.partial(step_begins, watch)),
+        hooks.register_optimizer_step_post_hook(functools.partial(step_ended, watch)),
+    ]
 
 
 def remove(undo: list[Any]) -> None:
@@ -578,5 +587,7 @@ def step_begins(watch: Watch, optimizer: Any, args: Any, kwargs: Any) -> Argumen
 
 
 def step_ended(watch: Watch, optimizer: Any, *_: Any) -> None:
-    """End that group."""
+    """End that group; a recording may pause or go on here."""
     watch.while_off(watch.modules.stepped, optimizer)
+    if slot.stepped is not None and watch.threads.is_recorded():
+        watch.guarded(slot.stepped, optimizer)

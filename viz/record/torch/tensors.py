@@ -187,6 +187,11 @@ class Tensors:
         else:
             self.log.append(("moved", -1, state.number, version, state.value, *moved))
 
+    def may_have_changed(self) -> None:
+        """Read each known tensor again when it is used next.  Linear in those that live."""
+        for state in self.states.values():
+            state.version = -1
+
     def flag(self, state: TensorState, tensor: Any, stack: int) -> None:
         """`requires_grad` was set."""
         state.requires = requires_of(tensor)

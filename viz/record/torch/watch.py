@@ -90,8 +90,10 @@ class Watch:
         self.threads = Threads(self)
         self.mode = Mode(self)
         self.undo: list[Any] = []
+        self.steps: list[Any] = []
         self.followed: list[Any] = []
         self.own: dict[str, Any] = {}
+        self.is_paused = self.popped = False
         self.compiler = Import("torch._dynamo", self.unwatched)  # it makes tables of torch's own functions
 
     # -- beginning and end ---------------------------------------------------------------------------------------
@@ -99,10 +101,11 @@ class Watch:
     def start(self) -> None:
         """Watch from now on, in this thread and in those that it starts."""
         self.forward.grad_enabled = torch.is_grad_enabled()
-        self.undo, self.followed = patches.install(self), patches.follow(self)
+        self.undo, self.steps = patches.install(self), patches.follow_steps(self)
+        self.followed = patches.follow(self)
         if self.compiler.name not in sys.modules:
             self.compiler.wait()
-        self.recorder.settle = self.finish
+        self.recorder.settle, self.recorder.library = self.finish, self
         self.own = {name: own for name in OF_THE_ENGINE if (own := vars(self.recorder).get(name))}
         for name in OF_THE_ENGINE:
             setattr(self.recorder, name, self.after_torchs(getattr(self.recorder, name)))
@@ -112,7 +115,8 @@ class Watch:
         """Restore everything; the recording says which PyTorch it was, with its documentation of its own ops."""
         self.threads.recorded = get_ident()
         self.finish()
-        self.recorder.settle = None
+        self.go_on()
+        self.recorder.settle = self.recorder.library = None
         for name in OF_THE_ENGINE:
             delattr(self.recorder, name)
         vars(self.recorder).update(self.own)
@@ -120,8 +124,8 @@ class Watch:
             self.recorder.meta["library"] = library(call.full_name for call in self.forward.calls.values())
         remove(self.mode)
         self.compiler.leave()
-        patches.remove(self.undo + self.followed)
-        self.undo, self.followed = [], []
+        patches.remove(self.undo + self.steps + self.followed)
+        self.undo, self.steps, self.followed = [], [], []
 
     def finish(self) -> None:
         """Write down the ops that wait for their nodes."""
@@ -160,11 +164,38 @@ class Watch:
         """Code inside finds torch as it is without us."""
         self.finish()
         with self.aside():
-            patches.remove(self.undo)
+            patches.remove(self.undo + self.steps)
             try:
                 yield
             finally:
-                self.undo = patches.install(self)
+                self.undo, self.steps = [] if self.is_paused else patches.install(self), patches.follow_steps(self)
+
+    # -- pauses ----------------------------------------------------------------------------------------------------
+
+    @property
+    def may_pause(self) -> bool:
+        """Whether no module, backward call or other code runs whose end belongs to the recording."""
+        return not (self.off or self.modules.depth) and self.backward.call is None and self.threads.is_recorded()
+
+    def pause(self) -> None:
+        """Leave torch as it is without us, but for the note of each optimiser's step."""
+        self.off += 1
+        self.popped = self.pop()
+        patches.remove(self.undo)
+        self.undo, self.is_paused = [], True
+
+    def go_on(self) -> None:
+        """Watch torch again.  Some of what was written meanwhile torch may not have counted, as writes to `.data`."""
+        if not self.is_paused:
+            return
+        self.is_paused = False
+        self.undo = patches.install(self)
+        self.push(self.popped)
+        self.off -= 1
+        self.tensors.may_have_changed()
+        self.forward.grad_enabled = torch.is_grad_enabled()
+
+    # -- what several parts do -------------------------------------------------------------------------------------
 
     def pop(self) -> bool:
         """Remove our mode if it is the innermost one; returns whether it was."""
