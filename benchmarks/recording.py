@@ -1,7 +1,8 @@
 """Claim: recorded, with values, a chain takes at most twice its time, and the other workloads at most 1.5 times;
 with an optimiser it is measured what a step takes, whose writes are recorded too, and what a training of many steps
 takes that is recorded into a file: its time, also of the two threads apart, bytes of the file per op, and memory at its
-peak.  `python -m benchmarks.recording files` measures only the times into a file."""
+peak.  `python -m benchmarks.recording files` measures only the times into a file, and `pauses` those of a recording
+that pauses between every 50th iteration."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ import benchmarks.engine_workloads as untraced  # first: it sets the threads, be
 import engine
 from benchmarks.measure import ratio, settle, table
 from benchmarks.workloads import WORKLOADS, Workload, convolution, mlp, transformer
+from engine.trace.file.iterations import Selection
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace, tally
 from engine.trace.recorder import Recorder
@@ -63,9 +65,9 @@ def training(step: Callable[[], object], steps: int = STEPS) -> None:
         step()
 
 
-def into_file(run: Callable[[], object], path: str) -> None:
-    """A training recorded as by `backstep run`: written while it runs."""
-    stream = Stream(Recorder(), path, Places())
+def into_file(run: Callable[[], object], path: str, every: int | None = None) -> None:
+    """A training recorded as by `backstep run`: written while it runs; with `every`, as with `--every N --pause`."""
+    stream = Stream(Recorder(), path, Places(), selection=Selection(every=every), pauses=every is not None)
     stream.start()
     run()
     stream.finish({})
@@ -167,6 +169,22 @@ def in_turns(name: str) -> tuple[str, ...]:
     return name, f"{alone.clock / steps * 1e3:.1f}", *told, writer, f"{events // steps:,}", per_op
 
 
+LONG, EVERY = 300, 50
+"""The steps of a training whose recording pauses, and how many of them lie between two that are recorded."""
+
+
+def with_pauses(name: str) -> tuple[str, ...]:
+    """A row of the fourth table: the same training untraced, and recorded with pauses."""
+    trained = Training(network(*NETWORKS[name][0]), LONG)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t")
+        ways = trained, partial(into_file, trained, path, EVERY)
+        rounds = [[turn(way, trained) for way in ways] for _ in range(TURNS)]
+        size = os.path.getsize(path)
+    alone, paused = (middle(list(turns)) for turns in zip(*rounds, strict=True))
+    return name, f"{alone.clock:.1f}", f"{paused.clock / alone.clock:.2f}", f"{size / 1e6:.0f}"
+
+
 FILES = (
     "training", "untraced, ms a step", "in memory / untraced", "into a file / untraced",
     "processor time of its own thread / untraced", "us of the writing thread per event", "events a step",
@@ -176,10 +194,17 @@ FILES = (
 
 def main() -> None:
     settle()
-    if sys.argv[1:] != ["files"]:
+    if not sys.argv[1:]:
         steps_and_memory()
         print()
-    table(FILES, [in_turns(name) for name in NETWORKS])
+    if sys.argv[1:] != ["pauses"]:
+        table(FILES, [in_turns(name) for name in NETWORKS])
+        print()
+    if sys.argv[1:] != ["files"]:
+        table(
+            (f"{LONG} steps of training", "untraced, s", f"with --every {EVERY} --pause / untraced", "file, MB"),
+            [with_pauses(next(iter(NETWORKS)))],
+        )
 
 
 def steps_and_memory() -> None:
