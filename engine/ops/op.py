@@ -50,7 +50,8 @@ class Traits:
     """Further properties of an op.
 
     `promote` brings the arguments to one dtype before the kernel; `node` is torch's name of the node where it is not
-    the op's own (`PowBackward0`); `view` ops share the storage of their first input; `differentiable` are the outputs
+    the op's own (`PowBackward0`); `view` ops share the storage of their first input; ops that are `unsafe` share its
+    memory and are no views, as nobody should write the one while the other is used; `differentiable` are the outputs
     that carry gradient (None: all of floating dtype); `write(self, ...)` is the in-place kernel where computing the
     whole result and copying it would waste work.  `fused`: torch computes the derivative by one function of the
     upstream gradient and of what is saved, so that with `create_graph` it hangs on all of these; where it does not
@@ -65,6 +66,7 @@ class Traits:
     promote: Callable[[list[Any]], list[Any]] | None = None
     node: str | None = None
     view: bool = False
+    unsafe: bool = False
     differentiable: tuple[int, ...] | None = None
     write: Callable[..., None] | None = None
     fused: str = ""
@@ -129,7 +131,7 @@ class Op:
         self.mask = sum(1 << place for place in self.places)
         self.edge_places = {place: edge for edge, place in enumerate(self.places)}
         self.promote = self.traits.promote
-        self.view = self.traits.view
+        self.view, self.unsafe = self.traits.view, self.traits.unsafe
         carriers = self.traits.differentiable
         self.carrier = carriers[0] if carriers is not None and len(carriers) == 1 else None
         self.function = self.presentation.name or self.name.partition(".")[0].strip("_").removeprefix("special_")

@@ -152,7 +152,7 @@ reshape_alias = op(
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip
 unsafe_view = op(
-    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0"),
+    "_unsafe_view", _view, Traits(node="UnsafeViewBackward0", unsafe=True),
     Presentation(shows_shape=True, rearranges=True),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
 )  # fmt: skip

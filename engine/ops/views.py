@@ -243,9 +243,9 @@ def _unsafe_split_with_sizes(self: Array, split_sizes: Sizes, dim: int = 0) -> t
 
 split = op("split", _split, VIEW, self=lambda grads, dim: cat(grads, dim))
 split_with_sizes = op("split_with_sizes", _split_with_sizes, VIEW, self=lambda grads, dim: cat(grads, dim))
-unsafe_split = op("unsafe_split", _unsafe_split, self=lambda grads, dim: cat(grads, dim))
+unsafe_split = op("unsafe_split", _unsafe_split, Traits(unsafe=True), self=lambda grads, dim: cat(grads, dim))
 unsafe_split_with_sizes = op(
-    "unsafe_split_with_sizes", _unsafe_split_with_sizes, self=lambda grads, dim: cat(grads, dim)
+    "unsafe_split_with_sizes", _unsafe_split_with_sizes, Traits(unsafe=True), self=lambda grads, dim: cat(grads, dim)
 )
 
 

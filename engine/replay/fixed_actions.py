@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from ..api.inplace.inplace import set_data
@@ -249,7 +250,7 @@ class FixedActions:
             if event.inplace is not None:
                 results: Any = apply_inplace(op, args, dict(event.attrs))
             elif event.name in GEOMETRY and not (args[0].is_leaf and args[0].requires_grad and mode.enabled):
-                results = becomes(args[0], lambda first: apply(op, (first, *args[1:]), dict(event.attrs)))
+                results = self.become(event, args[0], lambda it: apply(op, (it, *args[1:]), dict(event.attrs)))
             else:
                 results = apply(op, args, dict(event.attrs))
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
@@ -261,6 +262,14 @@ class FixedActions:
             self.live[out.tensor] = tensor
             self.stored.setdefault(out.storage, tensor)
             self.note(event, tensor)
+
+    def become(self, event: OpCalled, tensor: Tensor, view: Callable[[Tensor], Any]) -> Tensor:
+        """A tensor goes on as a view of what it was: one object, and two tensors of the recording."""
+        seeds, was = self.run.seeds, tensor._id
+        result = becomes(tensor, view)
+        assert event.inputs[0].tensor is not None
+        seeds[was], seeds[result._id] = event.inputs[0].tensor, event.outputs[0].tensor
+        return result
 
     def stop(self, error: Exception) -> None:
         """End the replay where an op raises; not inside of code of the user's, which may catch it."""

@@ -113,8 +113,9 @@ class Recorder:
             results: tuple[Any, ...] = (number, out._value, out._requires_grad)
         else:
             results = tuple([self.tensors.result(out, inplace) for out in outputs])
-        if op.name == "_unsafe_view":  # it shares the memory of its input, a result that the program does not refer to
-            out._storage.recorded = [*out._storage.recorded, inputs[0]._value]
+        if op.unsafe:  # a write to one of the results changes the input, whose value is recorded
+            for out in outputs:
+                out._storage.recorded = [*out._storage.recorded, inputs[0]._value]
         if node is None:
             sequence, needs = -1, 0
         else:

@@ -178,3 +178,13 @@ def test_values_of_one_of_several_results_are_refused_with_what_to_write() -> No
     (made,) = [e for e in trace.events if isinstance(e, OpCalled) and len(e.outputs) == 2]
     with pytest.raises(ValueError, match=r"one of 2 results of unbind: write first\.clone\(\)\.requires_grad_\(\)"):
         replay(trace, Edits(leaves={made.outputs[0].tensor: [5.0, 6.0]}))
+
+
+@pytest.mark.parametrize("call", ["transpose_(0, 1)", "t_()", "unsqueeze_(0)", "squeeze_()"])
+def test_tensor_that_takes_another_form_in_place_keeps_its_numbers(call: str) -> None:
+    with engine.record() as trace:
+        x = engine.ones(2, 3, requires_grad=True)
+        y: Any = x * 2
+        eval(f"y.{call}")  # noqa: S307 it is one of the above
+        (y * y).sum().backward()
+    assert list(replay(trace).events) == list(trace.events)

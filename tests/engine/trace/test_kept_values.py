@@ -14,7 +14,7 @@ import pytest
 
 import engine
 from engine.trace import summary
-from engine.trace.events import Value
+from engine.trace.events import OpCalled, Value
 from engine.trace.summary import Summary, sample_of, statistics
 from engine.trace.value_store import BLOCK, LIMIT, Arena, ValueStore
 
@@ -217,3 +217,18 @@ def test_values_are_alike_whatever_the_order_of_their_sums() -> None:
     assert value().is_like(value(norm=stats["norm"] * (1 + 1e-8), mean=stats["mean"] + 1e-9))
     for key, change in {"min": 1e-6, "max": 1e-6, "zeros": 1, "nan": 1, "norm": 0.01, "mean": 1e-5}.items():
         assert not value().is_like(value(**{key: stats[key] + change})), key
+
+
+@pytest.mark.parametrize("name", ["unsafe_chunk", "unsafe_split"])
+def test_write_to_a_part_that_is_no_view_leaves_the_value_of_the_whole(name: str) -> None:
+    with engine.record() as trace:
+        whole: Any = engine.tensor([1.0, 2.0, 3.0, 4.0]) * 1
+        first, second = getattr(whole, name)(2)
+        first.add_(10)
+        second.mul_(3)
+    results = [
+        [trace.value(out.value).array for out in one.outputs] for one in trace.events if isinstance(one, OpCalled)
+    ]
+    assert [[part.tolist() for part in parts if part is not None] for parts in results] == [
+        [[1, 2, 3, 4]], [[1, 2], [3, 4]], [[11, 12]], [[9, 12]],
+    ]  # fmt: skip

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import backstep
+import engine
 from engine.replay.program import Edits, commands
 from engine.trace.events import Accumulated, ErrorRaised, LeafCreated, OpCalled, Refreshed, StatisticMoved, Trace
 from engine.trace.file.consistency import open_checked
@@ -332,3 +333,37 @@ def test_seed_gradient_and_retain_graph_are_edited() -> None:
     with pytest.raises(RuntimeError) as raised:
         run(source.replace("retain_graph=True", "retain_graph=False"), torch)
     assert message == str(raised.value)
+
+
+RECURRENT = """
+net = torch.nn.{layer}(3, 4, batch_first=True)
+with torch.no_grad():
+    for nr, parameter in enumerate(net.parameters()):
+        count = torch.arange(float(parameter.numel()))
+        parameter.copy_(torch.sin(count + nr).reshape(parameter.shape))
+x = torch.arange(30.0).reshape(2, 5, 3) / 30
+out, last = net(x)
+out[:, -1].square().sum().backward()
+"""
+"""PyTorch transposes the result in place, and writes the gates of a GRU into parts of one matrix."""
+
+
+@pytest.mark.parametrize("layer", ["RNN", "GRU"])
+def test_edits_of_recurrent_layers_are_computed_by_the_engine(layer: str) -> None:
+    torch = pytest.importorskip("torch")
+    trace = run(RECURRENT.replace("{layer}", layer), torch)
+    (call,) = commands(trace)
+    edit = [{"id": call.id, "kind": "backward", "after": call.after, "gradient": 3.0}]
+    made = Computed().replay(trace, {"leaves": {}, "commands": edit})
+    assert made.meta["recomputed"].startswith("Recomputed by")
+
+
+def test_tensor_that_is_transposed_in_place_goes_on_as_on_the_engine() -> None:
+    source = "x = torch.ones(2, 3, requires_grad=True)\ny = x * 2\ny.transpose_(0, 1)\n(y * y).sum().backward()\n"
+    forms = [
+        [(one.name, [i.tensor for i in one.inputs], [(out.tensor, out.version, out.view_of) for out in one.outputs])
+         for one in run(source, library_).events if isinstance(one, OpCalled)]
+        for library_ in (pytest.importorskip("torch"), engine)
+    ]  # fmt: skip
+    assert forms[0] == forms[1]
+    assert forms[0][1] == ("transpose_", [1], [(2, 0, 1)])

@@ -92,14 +92,15 @@ class Call:
 
     `names` are its arguments, `writes` those that it changes, `views` whether each result shares the memory of its
     first input, `counts` whether its writes count as versions, `lists` whether it works on each tensor of a list,
-    `broadcasts` whether it broadcasts its inputs.
+    `broadcasts` whether it broadcasts its inputs, `rearranges` whether it gives its tensor another form, as
+    `transpose_`.
     `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out), "exchange" (other processes write its
     inputs, later perhaps) or "none".
     """
 
     __slots__ = (
-        "base", "broadcasts", "counts", "detaches", "func", "kind", "lists", "name", "names", "one", "returns",
-        "strided", "unwritten", "view", "writes",
+        "base", "broadcasts", "counts", "detaches", "func", "kind", "lists", "name", "names", "one", "rearranges",
+        "returns", "strided", "unwritten", "view", "writes",
     )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
@@ -120,6 +121,7 @@ class Call:
         self.counts = self.base not in BATCH_NORMS
         self.lists = self.base.startswith(FOREACH)
         self.detaches = self.base in ("detach", "detach_")
+        self.rearranges = is_view_in_place(func)
         self.strided = self.base.startswith("as_strided")
         self.broadcasts = self.base.rstrip("_") in BROADCAST
         self.unwritten = self.base.rstrip("_") in UNWRITTEN
@@ -154,6 +156,15 @@ class Call:
         named = dict(arguments)
         schema = self.func._schema.arguments
         return {a.name: named.get(a.name, a.default_value) for a in schema}
+
+
+def is_view_in_place(func: Any) -> bool:
+    """Return whether an operator makes a tensor a view of what it was, as `transpose_` does, and not `resize_`."""
+    if torch.Tag.inplace_view not in func.tags:
+        return False
+    packet = getattr(torch.ops.aten, func._schema.name.partition("::")[2].rstrip("_"), None)
+    others = [] if packet is None else [getattr(packet, name) for name in packet.overloads()]
+    return any(result.alias_info is not None for one in others for result in one._schema.returns)
 
 
 class Passing(TorchDispatchMode):

@@ -173,6 +173,8 @@ class Forward:
                 argument = value
             arguments.append((name, argument))
         waiting.base = first if call.view else None
+        if call.rearranges and not call.detaches and not (args[0].is_leaf and requires_of(args[0])):
+            waiting.base, waiting.write = first, None  # the tensor goes on as a view of what it was
         if call.kind == "escape":
             state = tensors.see(args[0], stack)
             self.log.append(("made", stack, entries.escape, state.number, self.escapes, state.value))
@@ -237,7 +239,7 @@ class Forward:
         is_own = base is None or waiting.call.strided  # as_strided may repeat some elements, and leave out others
         value = tensors.keep(tensor) if base is None or is_own else tensors.keep_as(tensor, base.value)
         state = tensors.find(tensor)
-        if state is None:
+        if state is None or (state is base and waiting.call.rearranges):
             state = tensors.enter(tensor, value, 0, False, None if base is None else base.storage)
             state.offset = 0 if base is None else base.offset  # a view counts writes as its base does
             return state, value, True
@@ -348,7 +350,7 @@ class Forward:
         for state, value, is_new in waiting.outs:
             out = state()
             if out is not None:
-                state.version = version_of(out) - state.offset
+                state.version = version_of(out) - state.offset - waiting.call.rearranges * is_new
                 if waiting.enabled or not is_new or waiting.base is not None:
                     state.requires = requires_of(out)
                 if state.requires and waiting.enabled:
