@@ -138,6 +138,10 @@ def test_lesson_with_an_error_is_the_live_page_also_as_a_lecture_and_plays_witho
             one.page.keyboard.press("PageDown")
             one.until("!backstep.playing()")
     assert any("data-right" in caption for caption in told)
+    for one in both:  # the end of the mistake is followed by its corrected version
+        one.until("backstep.scene().program.id === 'not_scalar_fixed'")
+    taken.page.keyboard.press("m")
+    taken.until("backstep.scene().program.id === 'not_scalar'")
     taken.page.keyboard.press("Escape")
     taken.until("!document.documentElement.dataset.present")
     keys_panels_and_foreseen_changes(taken)
