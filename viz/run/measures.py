@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.trace.events import Accumulated, BackwardStarted, Damaged, Trace
+from engine.trace.events import Accumulated, BackwardStarted, Damaged, GradSet, Skipped, Trace
 from engine.trace.file.measures import Measures, Meter, joined
-from engine.trace.file.outline import GRAD, VALUE, Change, Outline
+from engine.trace.file.outline import CODES, GRAD, VALUE, Change, Outline
 
 from .state import number_before
 
@@ -24,14 +24,17 @@ def measured(trace: Trace, outline: Outline) -> Measures:
     noted, changes = outline.measures, outline.changes
     if noted is not None and outline.measured == len(outline.kinds):
         return noted
-    last = (
-        {} if noted is None else dict(zip(noted.gradients.tensor.tolist(), noted.gradients.event.tolist(), strict=True))
+    paused = outline.paused_before(outline.measured)  # what changed before it and after is not one update
+    rows = (
+        [] if noted is None else list(zip(noted.gradients.tensor.tolist(), noted.gradients.event.tolist(), strict=True))
     )
+    last = {tensor: event for tensor, event in rows if event > paused}
+    reached = {tensor for tensor, event in rows if outline.kinds[event] == CODES[Accumulated]}
     numbers = {tensor: number_before(trace, outline, tensor, event) for tensor, event in last.items()}
-    meter = Meter(trace.value, lambda tensor, event: number_before(trace, outline, tensor, event), numbers)
+    meter = Meter(trace.value, lambda tensor, event: number_before(trace, outline, tensor, event), numbers, reached)
     taught = changes.tensor[changes.what == GRAD]
     is_written = (changes.what == VALUE) & np.isin(changes.tensor, taught)
-    events = np.union1d(outline.where(Accumulated, BackwardStarted), changes.event[is_written])
+    events = np.union1d(outline.where(Accumulated, BackwardStarted, GradSet, Skipped), changes.event[is_written])
     for at in np.union1d(events[events >= outline.measured], _since(changes, is_written, last)).tolist():
         event = trace.events[at]
         if isinstance(event, Damaged):

@@ -8,7 +8,7 @@ same rules (`Meter`).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import Column
-from ..events import Accumulated, AnyEvent, BackwardStarted, LeafCreated, OpCalled, Refreshed, Skipped, Value
+from ..events import Accumulated, AnyEvent, BackwardStarted, GradSet, LeafCreated, OpCalled, Refreshed, Skipped, Value
 
 MOST_HELD = 64 * 2**20
 """Bytes of weights that are held until their next update; beyond that, older ones are read from the file again."""
@@ -24,7 +24,8 @@ MOST_HELD = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Gradients:
-    """The gradients of leaves, in the order of the events: the norm of the finite elements, the number of zeros and of
+    """The gradients of leaves, as a backward call leaves them; of a leaf that none has reached, those that the program
+    assigns, but for zeros.  In the order of the events: the norm of the finite elements, the number of zeros and of
     non-finite elements, the largest magnitude, and the mean.
 
     Of a damaged value nothing is known: these are nan.
@@ -105,15 +106,17 @@ class Meter:
     """Computes the numbers of a run event by event.
 
     `value(n)` is the recorded value of number n; `current(t, e)` the number of the value of tensor t before the current
-    event e, None if unknown. `numbers` are the values that leaves had at their last gradients before the first event.
+    event e, None if unknown. `numbers` are the values that leaves had at their last gradients before the first event,
+    `reached` those leaves to which a backward call has brought one.
     """
 
     def __init__(
         self, value: Callable[[int], Value], current: Callable[[int, int], int | None],
-        numbers: Mapping[int, int | None] = EMPTY,
+        numbers: Mapping[int, int | None] = EMPTY, reached: Iterable[int] = (),
     ) -> None:  # fmt: skip
         self._value, self._current = value, current
         self._rows = _no_rows()
+        self._reached = set(reached)
         self._numbers = dict(numbers)  # by leaf that had a gradient: its value
         self._before: dict[int, Value] = {}  # what a leaf was before the update that goes on,
         self._now: dict[int, tuple[int, Value]] = {}  # and what it is since an event
@@ -128,7 +131,13 @@ class Meter:
                         self._new_value(event.index, out.tensor, out.value)
         elif isinstance(event, Accumulated):
             if not event.retained:
+                self._reached.add(event.tensor)
                 self._gradient(event.index, event.tensor, self._value(event.after))
+        elif isinstance(event, GradSet):
+            if event.value is not None and event.tensor not in self._reached:
+                value = self._value(event.value)
+                if value.damaged or not value.is_zero:
+                    self._gradient(event.index, event.tensor, value)
         elif isinstance(event, Refreshed):
             if event.tensor in self._numbers:
                 self._new_value(event.index, event.tensor, event.value)

@@ -683,3 +683,24 @@ def test_learning_rate_is_that_of_each_step_also_from_a_file(tmp_path: Path) -> 
     assert of(trace).rate.tolist() == rates
     trace.save(str(tmp_path / "run.backstep"))
     assert of(Trace.open(str(tmp_path / "run.backstep"))).rate.tolist() == rates
+
+
+ASSIGNED = """\
+import engine as torch
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for step in range(40):
+    w.grad = torch.zeros(3)
+    (g,) = torch.autograd.grad((w * w).sum(), [w])
+    w.grad = g
+    opt.step()
+"""
+
+
+def test_gradients_that_the_program_assigns_are_those_of_leaves_that_no_backward_call_reaches(tmp_path: Path) -> None:
+    run = Run(recorded(ASSIGNED, tmp_path)).overview
+    assert [one.name for one in run.parameters] == ["w"] and run.updates == 40
+    assert run.rows["norm"][0, :2].tolist() == pytest.approx([2 * 3**0.5, 1.6 * 3**0.5])
+    arrived = ASSIGNED.replace("(g,) = torch.autograd.grad((w * w).sum(), [w])", "(w * w).sum().backward()")
+    halved = Run(recorded(arrived.replace("w.grad = g", "w.grad = w.grad * 0.5"), tmp_path)).overview
+    assert halved.rows["norm"][0, 0] == pytest.approx(2 * 3**0.5), "what arrived, and not what was made of it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import backstep
 from engine.trace.events import Accumulated, GradSet, LeafCreated, Refreshed, Trace
 from viz.findings.errors.explain import explain
 from viz.findings.runs import run_findings
+from viz.run.measures import measured
 from viz.run.run import Run
 from viz.run.window import Windows
 from viz.scene.reading import reading_of
@@ -143,3 +145,14 @@ def test_a_nan_that_may_have_come_up_in_a_pause_names_the_iterations_to_record(t
     (finding,) = run_findings(Run(recorded(broken, tmp_path)).overview)
     assert finding.kind in ("loss-nonfinite", "gradient-nonfinite") and finding.column == 2
     assert "the 3 iterations before it are not recorded. `--steps 2:6 --pause` records them too." in finding.fix
+
+
+def test_numbers_that_are_computed_again_are_those_of_the_file(tmp_path: Path) -> None:
+    trace = recorded(FOR, tmp_path)
+    outline = Run(trace).outline
+    noted, again = outline.measures, measured(trace, replace(outline, measures=None, measured=0))
+    assert noted is not None and len(noted.updates.ratio) == 10
+    for table in ("gradients", "updates", "losses"):
+        for column in fields(getattr(noted, table)):
+            mine, its = (getattr(getattr(one, table), column.name) for one in (again, noted))
+            assert np.array_equal(mine, its, equal_nan=True), (table, column.name)
