@@ -60,9 +60,7 @@ class FixedActions:
         self.stored: dict[int, Tensor] = {}  # storage in the base -> a tensor that has it now
         self.inside: list[tuple[str, int]] = []  # groups that are open: name, and where each begins in the log
         self.passing: int | None = None  # how many stay open when the one that is passed over is left
-        self.unknown: set[int] = (
-            set()
-        )  # tensors that a pause of the recording may have changed, and nobody has read since
+        self.unknown: set[int] = set()  # tensors that have not been read since the recording paused
         self.first = min((group[0].index for group in run.groups.values()), default=len(run.base.events))
 
     def begin(self, event: AnyEvent) -> bool:

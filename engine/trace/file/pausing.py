@@ -86,7 +86,7 @@ class Pauses:
     def stepped(self, optimizer: Any) -> None:
         """An optimiser has made a step, called by our caller."""
         self.refusal = None
-        if not self.updates.see((self.recorder.stacks.frames(sys._getframe(2)), id(optimizer))):
+        if not self.updates.see((self.recorder.stacks.frames(sys._getframe(2)), _first_parameter(optimizer))):
             return
         if self.selection.keeps(self.updates.count):
             self.go_on()
@@ -122,3 +122,9 @@ class Pauses:
     def _note(self, since: int) -> None:
         count = self.updates.count
         self.recorder.log.append(("skipped", -1, count - since, count))
+
+
+def _first_parameter(optimizer: Any) -> int:
+    """What tells an optimiser from the others that make a step at the same place of the program, and not from one that
+    is made anew in each iteration: the id of the first tensor that it holds."""
+    return next((id(tensor) for group in optimizer.param_groups for tensor in group["params"]), 0)

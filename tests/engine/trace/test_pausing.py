@@ -141,6 +141,22 @@ def test_the_end_of_an_iteration_is_the_last_of_its_steps() -> None:
     assert other.count == 8
 
 
+@pytest.mark.parametrize("is_new", [False, True])
+def test_optimisers_are_told_apart_by_what_they_hold(tmp_path: Path, is_new: bool) -> None:
+    def program() -> None:
+        tensors: list[Any] = [engine.ones(3, requires_grad=True) for _ in range(2)]
+        optimizers = [engine.optim.SGD([one], lr=0.1) for one in tensors]
+        for _ in range(6):
+            if is_new:
+                optimizers = [engine.optim.SGD([one], lr=0.1) for one in tensors]
+            sum((one * one).sum() for one in tensors).backward()
+            for optimizer in optimizers:
+                optimizer.step()
+
+    _, trace = streamed(tmp_path / "t", program, Selection(((4, 5),)))
+    assert pauses(trace) == [(2, 4), (1, 6)]
+
+
 @pytest.mark.parametrize("is_inside", [False, True])
 def test_recording_that_cannot_pause_says_why(tmp_path: Path, is_inside: bool) -> None:
     class Trainer(engine.nn.Module):
