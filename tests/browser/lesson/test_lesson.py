@@ -117,6 +117,9 @@ def keys_panels_and_foreseen_changes(taken: View) -> None:
     assert saved.value.suggested_filename.endswith(".svg")
 
 
+SAID = "[backstep.scene().program.id, document.getElementById('lecture').innerHTML]"
+
+
 def test_lesson_with_an_error_is_the_live_page_also_as_a_lecture_and_plays_without_a_server(
     view: View, alone: Any
 ) -> None:
@@ -130,15 +133,17 @@ def test_lesson_with_an_error_is_the_live_page_also_as_a_lecture_and_plays_witho
         one.page.keyboard.press("p")
         one.until("document.documentElement.dataset.present === 'hall'")
     told: list[str] = []
-    while len(told) < 2 or told[-1] != told[-2]:  # until the end, where a press changes nothing
-        live, held = (one.js("document.getElementById('lecture').innerHTML") for one in both)
+    while True:  # until the end of the mistake, which is followed by its corrected version
+        live, held = (one.js(SAID) for one in both)
+        if (len(told) > 1 and told[-1] == told[-2]) or {live[0], held[0]} != {"not_scalar"}:
+            break
         assert live == held
-        told.append(live)
+        told.append(live[1])
         for one in both:
             one.page.keyboard.press("PageDown")
             one.until("!backstep.playing()")
     assert any("data-right" in caption for caption in told)
-    for one in both:  # the end of the mistake is followed by its corrected version
+    for one in both:
         one.until("backstep.scene().program.id === 'not_scalar_fixed'")
     taken.page.keyboard.press("m")
     taken.until("backstep.scene().program.id === 'not_scalar'")
