@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from numpy import generic
 
+from ..arrays.session import slot
 from .call_stacks import CallStacks
 from .columns import Column
 from .events import Trace
@@ -355,6 +356,13 @@ class Recorder:
                 error.add_note(note)
         number, tensors = self.about
         self.log.append(("error", self.stack(2), error, self.call, tensors if number == id(error) else ()))
+
+    def uncaught(self, error: BaseException) -> None:
+        """An exception ends what is recorded, which may be in a pause."""
+        if self.go_on is not None:
+            self.go_on()
+        if slot.active is self:
+            self.error(error)
 
     def line_of(self, sequence_nr: int) -> str | None:
         """File and line of the user's call of the op with this sequence number; None if it was not recorded."""

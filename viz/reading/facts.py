@@ -211,12 +211,12 @@ class Facts:
         return ""
 
     @property
-    def skipped(self) -> tuple[int, int] | None:
-        """Of a section of a run before which the recording had paused: how many iterations were skipped, and the number
-        of the one in which it goes on."""
+    def resumed(self) -> int | None:
+        """Of a section of a run before which the recording had paused, the number of the iteration in which it goes
+        on."""
         match self.trace.meta.get("section"):  # a file may say anything
-            case {"skipped": [int(count), int(number)]}:
-                return count, number
+            case {"resumed": int(number)}:
+                return number
         return None
 
     @property

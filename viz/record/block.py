@@ -142,10 +142,7 @@ def streamed(
     try:
         yield trace
     except BaseException as error:
-        if recorder.go_on is not None:
-            recorder.go_on()
-        if slot.active is recorder:
-            recorder.error(error)
+        recorder.uncaught(error)
         raise
     finally:
         recorder.stacks.base = None

@@ -287,10 +287,8 @@ class _Outcome:
             error.add_note(note)
             self.note = note
         self.arrival.finish()
-        if self.recorder.go_on is not None:
-            self.recorder.go_on()
+        self.recorder.uncaught(error)
         if slot.active is self.recorder:
-            self.recorder.error(error)
             slot.active = None  # a recording ends with the error that ended its program, whatever threads do then
         self.error = type(error).__name__
         self.interrupted = isinstance(error, KeyboardInterrupt)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.trace.file.pausing import Refusal
 from viz.reading.text import one_line
 
 OURS = ("engine", "viz")
@@ -140,6 +141,19 @@ def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str
         "disk": " Free some space there, or keep the values of fewer iterations with --steps or --every.",
     }.get(kind, "")
     return f"The recording ends after {written:,} events: {reason}. The script itself went on.{more}"
+
+
+def unpaused(refusal: Refusal) -> str:
+    """The reason why a recording that should pause did not.
+
+    >>> unpaused("no-update")
+    'The recording did not pause, because the program calls no optimizer.step(): all of it is recorded.'
+    """
+    why = {
+        "no-update": "the program calls no optimizer.step()",
+        "inside": "each update runs inside a call of a module or of backward()",
+    }[refusal]
+    return f"The recording did not pause, because {why}: all of it is recorded."
 
 
 def ended(meta: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.pausing import Refusal
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record.limits import Limits, in_words
 from viz.record.ranks import of_rank, of_ranks, rank
@@ -42,7 +41,6 @@ def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
     _say(recording.unprinted)
     _say(summary(target, recording))
     _say(not_reached(script.limits, recording.iterations, "update" if recording.are_updates else "iteration"))
-    _say(unpaused(script.limits, recording))
     return status(recording)
 
 
@@ -95,18 +93,6 @@ def not_reached(limits: Limits, iterations: int, unit: str) -> str:
     has = f"{iterations:,} {unit}s" if iterations != 1 else f"one {unit}"
     rest = "only the first two are recorded" if limits.pauses else "all values are statistics"
     return f"the program has {has}, and --steps begins with number {first:,}: {rest}."
-
-
-def unpaused(limits: Limits, recording: Recording) -> str:
-    """A word on `--pause` if the recording could not pause; else ""."""
-    return _REFUSALS[recording.refusal] if limits.pauses and recording.refusal is not None else ""
-
-
-_REFUSALS: dict[Refusal, str] = {
-    "no-update": "the recording did not pause, because the program calls no optimizer.step(): all of it is recorded.",
-    "inside": "the recording did not pause, because each update runs inside a call of a module or of backward(): all "
-    "of it is recorded.",
-}
 
 
 def together(processes: Sequence[Path]) -> str:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from engine.trace.file.database import TraceFileError
-from engine.trace.file.pausing import Refusal
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record import missing_recording
 from viz.record.limits import NONE, Limits
@@ -77,8 +76,7 @@ class Recording:
     `returncode` is that of a process. `unprinted` explains what the terminal does not show yet, `note` what stands
     below the script's own traceback there; both are "" if there is nothing to explain. `files` are the script and the
     user's own modules that it imported; `error` is the name of the exception that ended it. `are_updates`: each of the
-    `iterations`, as `--steps` counts them, ended with a step of an optimiser.  `skipped` of them are not recorded;
-    `refusal` says why a recording that should pause did not.
+    `iterations`, as `--steps` counts them, ended with a step of an optimiser.  `skipped` of them are not recorded.
     """
 
     trace_path: Path
@@ -90,7 +88,6 @@ class Recording:
     iterations: int = 0
     are_updates: bool = False
     skipped: int = 0
-    refusal: Refusal | None = None
     seconds: float = 0.0
     changes: Applied | None = None
 
@@ -309,6 +306,8 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
         notes.append(missing_recording.killed(script.name, _ending(returncode)))
     if unreadable and not cut:
         notes.append(f"The recording is lost: {unreadable}")
+    if said.get("refusal"):
+        notes.append(missing_recording.unpaused(said["refusal"]))
     if said.get("exit"):
         notes.append(missing_recording.exited(script.name, **said["exit"]))
     note = _sentence(said.get("note", ""))
@@ -319,8 +318,7 @@ def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any]
     applied = Applied(*said["changes"]) if said.get("changes") else None
     return Recording(
         target, returncode, unprinted, note, error, files, said.get("iterations", 0), said.get("are_updates", False),
-        said.get("skipped", 0), said.get("refusal"),
-        said.get("seconds", 0.0), applied,
+        said.get("skipped", 0), said.get("seconds", 0.0), applied,
     )  # fmt: skip
 
 

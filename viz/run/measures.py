@@ -11,6 +11,7 @@ from engine.trace.events import Accumulated, BackwardStarted, Damaged, GradSet, 
 from engine.trace.file.measures import Measures, Meter, joined
 from engine.trace.file.outline import CODES, GRAD, VALUE, Change, Outline
 
+from .pauses import Pauses
 from .state import number_before
 
 
@@ -24,7 +25,7 @@ def measured(trace: Trace, outline: Outline) -> Measures:
     noted, changes = outline.measures, outline.changes
     if noted is not None and outline.measured == len(outline.kinds):
         return noted
-    paused = outline.paused_before(outline.measured)  # what changed before it and after is not one update
+    paused = Pauses(trace, outline).place(outline.measured)  # what changed before it and after is not one update
     rows = (
         [] if noted is None else list(zip(noted.gradients.tensor.tolist(), noted.gradients.event.tolist(), strict=True))
     )

@@ -170,6 +170,7 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
     )
     pauses = Pauses(trace, outline)
     ends = [sections[one].end - 1 for one in columns.tolist()]  # a pause after a column is the last event of it
+    skipped = np.diff([pauses.skipped(event) for event in [*ends, len(outline.kinds) + 1]], prepend=0)
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
     inputs, unheld = _roles(outline, rows, updates.tensor[mask].tolist())
     return Overview(
@@ -187,8 +188,8 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
         ),
         rows=values,
         updates=updated,
-        skipped=np.diff([pauses.skipped(event) for event in [*ends, len(outline.kinds) + 1]], prepend=0),
-        resumed={place: last.number for place, end in enumerate(ends) if (last := pauses.last(end))},
+        skipped=skipped,
+        resumed={place: last.number for place, end in enumerate(ends) if skipped[place] and (last := pauses.last(end))},
         ops=len(outline.where(OpCalled)),
         rate=_rates(outline, [end + 1 for end in ends]),
         about_gradients=not updated and (bool(rows.replaced) or _reads_gradients(trace, first)),

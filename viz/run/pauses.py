@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
 
@@ -18,8 +18,15 @@ class Pauses:
     def __init__(self, trace: Trace, outline: Outline) -> None:
         self._trace, self._outline = trace, outline
         self.places = outline.where(Skipped)
-        self.events = [event for at in self.places.tolist() if isinstance(event := trace.events[at], Skipped)]
-        self._sums = [0, *accumulate(event.iterations for event in self.events)]
+
+    @cached_property
+    def events(self) -> list[Skipped]:
+        """The events of the pauses."""
+        return [event for at in self.places.tolist() if isinstance(event := self._trace.events[at], Skipped)]
+
+    @cached_property
+    def _sums(self) -> list[int]:
+        return [0, *accumulate(event.iterations for event in self.events)]
 
     @cached_property
     def calls(self) -> np.ndarray:
@@ -32,22 +39,29 @@ class Pauses:
         return self._outline.where(ErrorRaised)
 
     def __bool__(self) -> bool:
-        return bool(self.events)
+        return len(self.places) > 0
+
+    def _count(self, before: int) -> int:
+        return int(np.searchsorted(self.places, before))
+
+    def place(self, before: int) -> int:
+        """The last event before this one at which the recording had paused; -1 for none."""
+        count = self._count(before)
+        return int(self.places[count - 1]) if count else -1
 
     def skipped(self, before: int) -> int:
         """How many iterations were skipped before an event."""
-        return self._sums[bisect_left(self.events, before, key=lambda one: one.index)]
+        return self._sums[self._count(before)]
 
     def last(self, before: int) -> Skipped | None:
         """The last pause before an event."""
-        place = bisect_left(self.events, before, key=lambda one: one.index)
-        return self.events[place - 1] if place else None
+        count = self._count(before)
+        return self.events[count - 1] if count else None
 
     def cut(self, start: int, end: int) -> int:
         """The end of a part of a run, or of the last pause in it if no backward call follows."""
-        last = self.last(end)
-        is_within = last is not None and last.index >= start and not within(self.calls, last.index, end)
-        return last.index + 1 if last is not None and is_within else end
+        last = self.place(end)
+        return last + 1 if last >= start and not within(self.calls, last, end) else end
 
     def is_rest(self, start: int, end: int) -> bool:
         """Return whether a part has neither a backward call nor an error."""

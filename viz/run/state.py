@@ -33,6 +33,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.outline import CODES, GRAD, NOBODY, REQUIRES, VALUE, Outline
 
 from .iterations import Section
+from .pauses import Pauses
 
 Loops = dict[tuple[int, int, str], LoopVariable]
 
@@ -93,7 +94,7 @@ def state_at(trace: Trace, outline: Outline, section: Section) -> State:
         (name, kind, int(outline.stacks[at])): tensors for at, name, kind, tensors in outline.held if at < start
     }
     groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
-    state = State(groups, tuple(loops.values()), mode, optimizer_tensors, paused=outline.paused_before(start))
+    state = State(groups, tuple(loops.values()), mode, optimizer_tensors, paused=Pauses(trace, outline).place(start))
     _import(trace, outline, section, state)
     return state
 

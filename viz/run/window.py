@@ -112,7 +112,7 @@ class Windows:
     def _as_meta(self, section: Section, cut: _Cut) -> dict[str, Any]:
         """The facts about the section for the trace's `meta`: its name; for an iteration, its loop; how many nodes of
         earlier sections its backward calls ran through; the tensors through which its graph goes on into them, each
-        with the call stack of the op that made it; how many iterations were skipped before it; and what the other
+        with the call stack of the op that made it; the iteration in which a pause before it ended; and what the other
         sections do with its leaves."""
         depth, _, line = section.loop or (0, "", 0)
         updated = sorted(cut.tensors[one] for one in cut.state.updated)
@@ -120,14 +120,13 @@ class Windows:
         return {
             "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
             "taught": taught, "carried": sorted(cut.carried.items()), "changed": self._changed(section, cut),
-            "skipped": self._skipped(section),
+            "resumed": self._resumed(section),
         }  # fmt: skip
 
-    def _skipped(self, section: Section) -> list[int]:
-        """The number of iterations that were skipped right before a section, and of the one in which it begins; [] if
-        the recording had not paused."""
+    def _resumed(self, section: Section) -> int | None:
+        """The number of the iteration in which a section begins right after a pause of the recording; None without."""
         pause = self.whole.events[section.start - 1] if section.start else None
-        return [pause.iterations, pause.number] if isinstance(pause, Skipped) else []
+        return pause.number if isinstance(pause, Skipped) else None
 
     def _changed(self, section: Section, cut: _Cut) -> dict[str, list[int]]:
         """The leaves that require a gradient, by the name of the earlier section that last changed their values."""

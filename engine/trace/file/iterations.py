@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft, Skipped
@@ -16,11 +17,11 @@ class Passes:
 
     def __init__(self) -> None:
         self.count = 0
-        self._place: int | None = None
-        self._others: set[int] = set()  # since the place was last seen
+        self._place: Hashable | None = None
+        self._others: set[Hashable] = set()  # since the place was last seen
 
-    def see(self, place: int) -> None:
-        """Take note of the place, a call stack, at which something has ended."""
+    def see(self, place: Hashable) -> None:
+        """Take note of the place, such as a call stack, at which something has ended."""
         if self._place is None or place == self._place:
             self.count += 1
         elif place in self._others:

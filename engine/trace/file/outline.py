@@ -35,7 +35,6 @@ from ..events import (
     ModeChanged,
     OpCalled,
     Refreshed,
-    Skipped,
     Trace,
 )
 from . import measures
@@ -99,12 +98,6 @@ class Outline:
     def where(self, *kinds: type) -> np.ndarray:
         """The numbers of the events of some kinds."""
         return np.flatnonzero(np.isin(self.kinds & (RECORDED - 1), [CODES[kind] for kind in kinds]))
-
-    def paused_before(self, event: int) -> int:
-        """The last event before this one at which the recording had paused; -1 for none."""
-        pauses = self.where(Skipped)
-        place = int(np.searchsorted(pauses, event)) - 1
-        return NOBODY if place < 0 else int(pauses[place])
 
     def made_before(self, tensor: int, event: int) -> bool:
         """Return whether a tensor was made before an event."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ...arrays.session import slot
 from ..recorder import Recorder
-from .iterations import Selection
+from .iterations import Passes, Selection
 
 Refusal = Literal["no-update", "inside"]
 """Why a recording does not pause: no optimiser makes a step, or each one is inside what has to be recorded whole."""
@@ -23,7 +23,7 @@ class Updates:
 
     An iteration ends with the last of the steps that are made before the first one comes again: a GAN makes two in
     each. Hence the first iteration is over before it is known, and the second is the first that can be paused after.
-    Another step that is made twice without that one belongs to a loop of its own, which takes over.
+    Steps of another loop take over as in `Passes`.
 
     >>> updates = Updates()
     >>> [updates.see(step) for step in "DGDGDG"], updates.count
@@ -31,29 +31,24 @@ class Updates:
     """
 
     def __init__(self) -> None:
-        self.count = 0
-        self._first: list[Hashable] = []
-        self._last: Hashable | None = None
-        self._others: set[Hashable] = set()  # since the last one of an iteration
+        self._first: list[Hashable] = []  # the steps of the first iteration
+        self._passes = Passes()
+
+    @property
+    def count(self) -> int:
+        return self._passes.count
 
     def see(self, step: Hashable) -> bool:
         """Take note of a step, by what tells it from others; returns whether an iteration ends with it."""
-        if self._last is None:
+        if not self.count:
             if step not in self._first:
                 self._first.append(step)
                 return False
-            self._last = self._first[-1]
-            self.count = 1
-        if step == self._last:
-            self.count += 1
-        elif step in self._others and step not in self._first:
-            self._last = step
-            self.count += 2
-        else:
-            self._others.add(step)
-            return False
-        self._others.clear()
-        return True
+            self._passes.see(self._first[-1])
+        before = self.count
+        if step not in self._first[:-1]:
+            self._passes.see(step)
+        return self.count > before
 
 
 class Pauses:

@@ -163,7 +163,7 @@ def test_iterations_between_the_chosen_ones_are_not_recorded(capfd: pytest.Captu
     assert "number 40: only the first two are recorded." in capfd.readouterr().err
     Path("train.py").write_text(PAUSED.replace("opt.step()", "w.data -= 0.1 * w.grad"))
     assert cli.main(["record", "--every", "10", "--pause", "train.py"]) == 0
-    assert "the recording did not pause, because the program calls no optimizer.step()" in capfd.readouterr().err
+    assert "The recording did not pause, because the program calls no optimizer.step()" in capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

@@ -99,7 +99,7 @@ def test_an_error_after_a_pause_has_a_section_of_its_own(tmp_path: Path) -> None
         recorded(WHILE + "    if step == 13:\n        1 / 0\n", tmp_path)
     run = Run(backstep.open(tmp_path / "train.backstep"))
     assert [section.name for section in run.sections][-2:] == ["update 10", "after the pause"]
-    assert run.trace(len(run.sections) - 1).meta["section"]["skipped"] == [2, 13]
+    assert run.trace(len(run.sections) - 1).meta["section"]["resumed"] == 13
     assert run.opens == len(run.sections) - 1
     read = reading_of(run.trace(run.opens))
     error = explain(read.facts, read.drawing)

@@ -47,16 +47,16 @@ class Case:
     @property
     def recorded(self) -> str:
         """What the recording has of what led to the error."""
-        if self.facts.skipped is None:
+        if self.facts.resumed is None:
             return "; everything up to there is in the graph"
-        return f" in iteration {self.facts.skipped[1]:,}, when the recording had paused: what led to it is not recorded"
+        return f" in iteration {self.facts.resumed:,}, when the recording had paused: what led to it is not recorded"
 
     @property
     def to_record(self) -> str:
         """How to record the iteration of the error, if the recording had paused in it."""
-        if self.facts.skipped is None:
+        if self.facts.resumed is None:
             return ""
-        first = max(0, self.facts.skipped[1] - 1)
+        first = max(0, self.facts.resumed - 1)
         return f" To record this iteration and the one before it, run it again with `--steps {first}: --pause`."
 
     def named(self, tensor: int | None) -> str:

@@ -121,7 +121,7 @@ class Call:
         self.counts = self.base not in BATCH_NORMS
         self.lists = self.base.startswith(FOREACH)
         self.detaches = self.base in ("detach", "detach_")
-        self.rearranges = is_view_in_place(func)
+        self.rearranges = is_view_in_place(func) and not self.detaches
         self.strided = self.base.startswith("as_strided")
         self.broadcasts = self.base.rstrip("_") in BROADCAST
         self.unwritten = self.base.rstrip("_") in UNWRITTEN

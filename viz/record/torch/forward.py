@@ -173,7 +173,7 @@ class Forward:
                 argument = value
             arguments.append((name, argument))
         waiting.base = first if call.view else None
-        if call.rearranges and not call.detaches and not (args[0].is_leaf and requires_of(args[0])):
+        if call.rearranges and not (args[0].is_leaf and requires_of(args[0])):
             waiting.base, waiting.write = first, None  # the tensor goes on as a view of what it was
         if call.kind == "escape":
             state = tensors.see(args[0], stack)

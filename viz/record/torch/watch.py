@@ -13,7 +13,7 @@ import traceback
 import weakref
 from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -93,7 +93,7 @@ class Watch:
         self.steps: list[Any] = []
         self.followed: list[Any] = []
         self.own: dict[str, Any] = {}
-        self.is_paused = self.popped = False
+        self.paused: AbstractContextManager[None] | None = None
         self.compiler = Import("torch._dynamo", self.unwatched)  # it makes tables of torch's own functions
 
     # -- beginning and end ---------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Watch:
             try:
                 yield
             finally:
-                self.undo, self.steps = [] if self.is_paused else patches.install(self), patches.follow_steps(self)
+                self.undo, self.steps = patches.install(self) if self.paused is None else [], patches.follow_steps(self)
 
     # -- pauses ----------------------------------------------------------------------------------------------------
 
@@ -179,19 +179,18 @@ class Watch:
 
     def pause(self) -> None:
         """Leave torch as it is without us, but for the note of each optimiser's step."""
-        self.off += 1
-        self.popped = self.pop()
+        self.paused = self.aside()
+        self.paused.__enter__()
         patches.remove(self.undo)
-        self.undo, self.is_paused = [], True
+        self.undo = []
 
     def go_on(self) -> None:
         """Watch torch again.  Some of what was written meanwhile torch may not have counted, as writes to `.data`."""
-        if not self.is_paused:
+        if self.paused is None:
             return
-        self.is_paused = False
+        paused, self.paused = self.paused, None
         self.undo = patches.install(self)
-        self.push(self.popped)
-        self.off -= 1
+        paused.__exit__(None, None, None)
         self.tensors.may_have_changed()
         self.forward.grad_enabled = torch.is_grad_enabled()
 
