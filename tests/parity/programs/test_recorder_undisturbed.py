@@ -156,3 +156,36 @@ def test_stack_that_a_mode_of_the_program_reads_is_that_without_recording() -> N
             x.exp()
     assert alone in stacks and {file for stack in stacks for file in stack} == {*alone}
     assert [op.name for op in ops(trace)] == ["exp"]
+
+
+HOOKS_ON_A_NODE = """
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+z = y.sum()
+handle = y.grad_fn.register_hook(lambda sent, arrived: print("ran", sent, arrived))
+other = y.grad_fn.register_hook(lambda sent, arrived: (sent[0] * 10, None))
+z.backward(retain_graph=True)
+print(x.grad)
+handle.remove()
+z.backward(retain_graph=True)
+print(x.grad)
+other.remove()
+z.backward()
+print(x.grad)
+"""
+
+
+def test_hooks_of_the_program_on_a_node_run_and_can_be_removed() -> None:
+    recorded_as_alone(HOOKS_ON_A_NODE)
+
+
+def test_a_node_takes_hooks_after_its_recording(tmp_path: Path) -> None:
+    x, seen = torch.ones(3, requires_grad=True), []
+    with Block(str(tmp_path / "t.backstep")):
+        y = (x * 2).sum()
+    handle = y.grad_fn.register_hook(lambda sent, arrived: seen.append(sent))
+    y.backward(retain_graph=True)
+    handle.remove()
+    y.backward()
+    assert len(seen) == 1 and x.grad.tolist() == [4.0, 4.0, 4.0]

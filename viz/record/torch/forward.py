@@ -14,7 +14,7 @@ from engine.trace.tensor_states import next_id
 
 from . import entries
 from .calls import BATCH_NORMS, STATISTICS, Call, TensorArgument, count_writes, counts_lists
-from .graph import SINK
+from .graph import NUMBERS, SINK
 from .tensors import TensorState, requires_of, version_of
 from .values import Unknown
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _getframe: Any = sys._getframe
 _grad_enabled = torch.is_grad_enabled
+Tensor = torch.Tensor
 FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
 """Inputs of such ops that have a shape of their own."""
 UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot see it"
@@ -145,8 +146,13 @@ class Forward:
         waiting.write = None
         waiting.targets = []
         first: TensorState | None = None
-        for name, value in call.bound(args, kwargs):
-            if isinstance(value, torch.Tensor):
+        for pair in call.bound(args, kwargs):
+            name, value = pair
+            kind = type(value)
+            if kind in NUMBERS:
+                arguments.append(pair)
+                continue
+            if kind is Tensor or isinstance(value, Tensor):
                 writes = name in call.writes
                 if writes and tensors.unwritten and id(value) in tensors.unwritten:
                     return value
@@ -158,10 +164,10 @@ class Forward:
                     argument.strides, argument.offset = value.stride(), value.storage_offset()
                 if writes:
                     waiting.write = state, (value._base if value._is_view() else None)
-            elif type(value) in (list, tuple) and any(isinstance(one, torch.Tensor) for one in value):
+            elif kind in (list, tuple) and any(isinstance(one, Tensor) for one in value):
                 argument = []
                 for one in value:
-                    if isinstance(one, torch.Tensor):
+                    if isinstance(one, Tensor):
                         state = tensors.see(one, stack)
                         argument.append(TensorArgument(state, one))
                         if name in call.writes:
@@ -193,7 +199,7 @@ class Forward:
         elif waiting.call.one:
             waiting.outs = [self.result(out, waiting)]
         else:
-            waiting.outs = [self.result(one, waiting) for one in flat(out) if isinstance(one, torch.Tensor)]
+            waiting.outs = [self.result(one, waiting) for one in flat(out) if isinstance(one, Tensor)]
         if waiting.base is not None:
             self.taken(waiting)
         waiting.targets = []  # nothing is held on to
@@ -259,7 +265,7 @@ class Forward:
 
     def created(self, call: Call, out: Any) -> None:
         """A tensor is made: a leaf, once the function that makes it has set its flag."""
-        if not isinstance(out, torch.Tensor) or self.watch.backward.call is not None or is_library(outer(4)):
+        if not isinstance(out, Tensor) or self.watch.backward.call is not None or is_library(outer(4)):
             return
         if call.unwritten:
             self.tensors.without_elements(out)
@@ -298,7 +304,7 @@ class Forward:
         """Processes exchange tensors, which have other elements when they are used next."""
         self.settle()
         for one in flat(args):
-            state = self.tensors.find(one) if isinstance(one, torch.Tensor) else None
+            state = self.tensors.find(one) if isinstance(one, Tensor) else None
             if state is not None:
                 state.version = -1
 
@@ -319,7 +325,7 @@ class Forward:
         """Return whether an op makes a layer's parameters, which the trace does not show."""
         states = self.tensors.states
         for one in args:  # twice as quick as any()
-            if id(one) in states and isinstance(one, torch.Tensor):
+            if id(one) in states and isinstance(one, Tensor):
                 return False
         return is_library(outer(5))
 
@@ -365,16 +371,16 @@ class Forward:
             results.append((state.number, state.version, value, state.requires, state.storage, view_of))
         part, base = (None, None) if write is None else write
         joins = base is not None and waiting.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
-        record = None
+        record, outputs = None, tuple(results)
         if fn is not None and not joins and self.is_new(fn):
             widens = waiting.call.broadcasts and self.broadcasts(waiting)
-            record = self.graph.node(fn, waiting.stack, results, waiting.arguments, broadcasts=widens)
+            record = self.graph.node(fn, waiting.stack, outputs, waiting.arguments, broadcasts=widens)
             if places and any(nr != place for nr, place in places.items()):
                 self.graph.node_of(fn).places = places
         inplace = None if part is None else part.number
         self.log.append(
             (
-                "made", waiting.stack, entries.op, waiting.call, waiting.arguments, tuple(results), record, inplace,
+                "made", waiting.stack, entries.op, waiting.call, waiting.arguments, outputs, record, inplace,
                 waiting.during,
             )
         )  # fmt: skip
@@ -492,7 +498,7 @@ class Forward:
         """Its inputs: (stack, references)."""
         self.settle()
         stack = self.stack(5)
-        seen = [self.tensors.see(one, stack) for one in args if isinstance(one, torch.Tensor)]
+        seen = [self.tensors.see(one, stack) for one in args if isinstance(one, Tensor)]
         refs = tuple((f"input[{i}]", one.number, one.version) for i, one in enumerate(seen))
         values = [ref[1] for ref in refs]
         self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, values, 0))
@@ -502,7 +508,7 @@ class Forward:
         """Its results, with their node."""
         stack, refs = begun
         self.settle()
-        outs = [one for one in flat(out) if isinstance(one, torch.Tensor)]
+        outs = [one for one in flat(out) if isinstance(one, Tensor)]
         results, fn = [], None
         for one in outs:
             state = self.tensors.find(one)
@@ -519,7 +525,7 @@ class Forward:
         if self.is_new(fn):
             record = self.graph.node(fn, stack, results, (), code=True)
         attrs: dict[str, Any] = {"function": kind.__name__}
-        tensors = tuple(isinstance(one, torch.Tensor) for one in args)
+        tensors = tuple(isinstance(one, Tensor) for one in args)
         if not all(tensors):
             attrs["tensors"] = tensors
         self.log.append(("made", stack, entries.custom, refs, attrs, tuple(results), record, self.watch.backward.call))

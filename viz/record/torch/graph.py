@@ -20,17 +20,24 @@ RESULT = "result"
 NUMBERS = (float, int, bool)
 
 
-class Node:
-    """A node of the graph: torch calls `ran` after each run of it.
+class Hooks(dict[int, Any]):
+    """The hooks of a node by their numbers.  To one of these torch can add others: their handles refer to it weakly."""
 
-    `outputs` are the results of its op, each a tensor and its version.  `retaining` are those that retain their
-    gradient, `entered` is set while it runs code of the user's.  `places` says which result each of torch's gradients
-    is of, if some results have none.
+    OWN = -1
+    """The number of ours; torch's begin at 0."""
+
+
+class Node:
+    """A node of the graph, and the hook that torch calls after each run of it.
+
+    `outputs` are the results of its op, each beginning with the tensor and its version.  `retaining` are those that
+    retain their gradient, `entered` is set while it runs code of the user's.  `places` says which result each of
+    torch's gradients is of, if some results have none.
     """
 
     __slots__ = ("entered", "frees", "key", "name", "outputs", "places", "retaining", "stack", "watch")
 
-    def __init__(self, watch: Watch, name: str, stack: int, outputs: list[tuple[int, int]]) -> None:
+    def __init__(self, watch: Watch, name: str, stack: int, outputs: Sequence[Any]) -> None:
         self.watch, self.name, self.stack, self.outputs = watch, name, stack, outputs
         self.key = next_id()
         self.frees = False
@@ -41,9 +48,10 @@ class Node:
     def result(self, nr: int) -> tuple[int, int]:
         """The result that has this number among those with a gradient."""
         place = nr if self.places is None else self.places.get(nr, nr)
-        return self.outputs[place] if place < len(self.outputs) else self.outputs[-1]
+        number, version, *_ = self.outputs[place] if place < len(self.outputs) else self.outputs[-1]
+        return number, version
 
-    def ran(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
+    def __call__(self, sent: tuple[Any, ...], received: tuple[Any, ...]) -> None:
         """After a run: the gradients that it sends, and those that it received."""
         self.watch.while_off(self.watch.backward.ran, self, sent, received)
 
@@ -59,7 +67,7 @@ class Node:
         """After a run of code of the user's."""
         if self.entered is not None:
             self.watch.backward.ends(self, sent)
-        self.ran(sent, received)
+        self(sent, received)
 
 
 class Sink:
@@ -95,7 +103,10 @@ class Graph:
     def node(self, fn: Any, stack: int, results: Sequence[Any], arguments: Any, code: bool = False,
              broadcasts: bool = False) -> Any:  # fmt: skip
         """Watch a new node; the fields of its record."""
-        node = Node(self.watch, fn.name().rpartition("::")[2], stack, [(one[0], one[1]) for one in results])
+        name = fn.name()
+        if "::" in name:
+            name = name.rpartition("::")[2]
+        node = Node(self.watch, name, stack, results)
         edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
         saved = unheard(self.saved, fn, results, arguments)  # a saved result is detached once more when it is read
         node.frees = bool(saved)
@@ -106,7 +117,7 @@ class Graph:
         else:
             if broadcasts:
                 fn.register_prehook(node.sums)
-            fn.register_hook(node.ran)
+            fn.register_hook(node)
         return node.key, node.name, edges, saved
 
     def node_of(self, fn: Any) -> Any:
@@ -115,10 +126,10 @@ class Graph:
 
     def edge(self, up: Any, nr: int, stack: int) -> tuple[int, ...]:
         """The place that a gradient goes to: (node, output) or (leaf,)."""
-        if type(up).__name__ == SINK:
-            return (self.sink(up, stack).number,)
-        node = self.node_of(up)
+        node = up.metadata.get(self.mark)
         if node is None:
+            if type(up).__name__ == SINK:
+                return (self.sink(up, stack).number,)
             node = self.unseen(up, stack)
         return node.key, nr if node.places is None else node.places.get(nr, nr)
 

@@ -85,11 +85,16 @@ def plain_value_of(tensor: Any, limit: int) -> Any:
         dtype = tensor.dtype
         size = numel(tensor)
         kind = NUMPY.get(dtype)
-        if kind is None or type(tensor) not in PLAIN or tensor.layout is not STRIDED or tensor.is_meta:
+        if kind is None or type(tensor) not in PLAIN or tensor.layout is not STRIDED:
+            return unknown(tensor)
+        is_small = 0 < size <= FEW and size <= limit
+        if is_small and tensor.is_cpu:
+            return np.array(list_of(tensor), kind)
+        if tensor.is_meta:
             return unknown(tensor)
         if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
             return unknown(tensor)
-        if 0 < size <= FEW and size <= limit:
+        if is_small:
             return np.array(list_of(tensor), kind)
         if tensor.is_neg():  # its memory has the elements with the other sign
             tensor = tensor.detach().resolve_neg()

@@ -56,7 +56,8 @@ class Mode(Passing):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         watch = self.watch
-        if watch.off or slot.active is not watch.recorder or not watch.threads.may_run(args):
+        is_ours = get_ident() == watch.threads.recorded
+        if watch.off or slot.active is not watch.recorder or not (is_ours or watch.threads.may_run(args)):
             return func(*args, **kwargs) if kwargs else func(*args)
         if _len_torch_function_stack():  # a mode of the program's hears nothing of our work
             with DisableTorchFunction():
@@ -146,7 +147,9 @@ class Watch:
 
     def is_looking(self) -> bool:
         """Return whether events are recorded now."""
-        return not self.off and slot.active is self.recorder and self.threads.is_recorded()
+        if self.off or slot.active is not self.recorder:
+            return False
+        return get_ident() == self.threads.recorded or self.threads.is_recorded()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -232,7 +235,12 @@ class Watch:
             return None
         self.off += 1
         try:
-            return self.guarded(work, *args)
+            if _len_torch_function_stack():
+                return self.guarded(work, *args)
+            return work(*args)
+        except Exception:  # noqa: BLE001 likewise
+            self.failed()
+            return None
         finally:
             self.off -= 1
 
