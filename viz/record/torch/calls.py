@@ -94,22 +94,25 @@ class Call:
     first input, `counts` whether its writes count as versions, `lists` whether it works on each tensor of a list,
     `broadcasts` whether it broadcasts its inputs, `rearranges` whether it gives its tensor another form, as
     `transpose_`.
+    `full_name` is `aten::add.Tensor`, `defaults` are all arguments with their defaults, once they have been needed.
     `kind` is "op", "factory" (no tensor goes in), "escape" (a number comes out), "exchange" (other processes write its
     inputs, later perhaps) or "none".
     """
 
     __slots__ = (
-        "base", "broadcasts", "counts", "detaches", "func", "kind", "lists", "name", "names", "one", "rearranges",
-        "returns", "strided", "unwritten", "view", "writes",
+        "base", "broadcasts", "counts", "defaults", "detaches", "full_name", "func", "kind", "lists", "name", "names",
+        "one", "rearranges", "returns", "strided", "unwritten", "view", "writes",
     )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
         self.func = func
         self.name = schema.name.partition("::")[2] + (f".{schema.overload_name}" if schema.overload_name else "")
+        self.full_name = f"{func.namespace}::{self.name}"
         self.base = schema.name.partition("::")[2]
         arguments = schema.arguments
         self.names = tuple(argument.name for argument in arguments)
+        self.defaults: dict[str, Any] | None = None
         self.writes = tuple(a.name for a in arguments if a.alias_info is not None and a.alias_info.is_write)
         if self.base.startswith(FUSED):  # unscaled by a GradScaler only
             self.writes = tuple(name for name in self.writes if name != "grads")
@@ -146,16 +149,12 @@ class Call:
         pairs = list(zip(self.names, args, strict=False))
         return pairs + list(kwargs.items()) if kwargs else pairs
 
-    @property
-    def full_name(self) -> str:
-        """`aten::add.Tensor`."""
-        return f"{self.func.namespace}::{self.name}"
-
     def whole(self, arguments: list[tuple[str, Any]]) -> dict[str, Any]:
         """All arguments of a call by their names, defaults filled in."""
+        if self.defaults is None:
+            self.defaults = {argument.name: argument.default_value for argument in self.func._schema.arguments}
         named = dict(arguments)
-        schema = self.func._schema.arguments
-        return {a.name: named.get(a.name, a.default_value) for a in schema}
+        return {name: named.get(name, default) for name, default in self.defaults.items()}
 
 
 def is_view_in_place(func: Any) -> bool:

@@ -6,6 +6,7 @@ way.  Nothing here imports torch: a tensor is whatever has a `shape`.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import sys
@@ -297,8 +298,14 @@ def _chosen(key: str, arguments: Mapping[str, Any]) -> str:
 
 def _has_values(arguments: Mapping[str, Any]) -> bool:
     """Return whether all tensors among the arguments are dense and real: the engine has no others."""
-    kinds = [str(getattr(one, "layout", "torch.strided")) + str(one.dtype) for one in _tensors(arguments.values())]
-    return bool(kinds) and not any("complex" in kind or "sparse" in kind or "quint" in kind for kind in kinds)
+    kinds = [_is_dense_and_real(getattr(one, "layout", None), one.dtype) for one in _tensors(arguments.values())]
+    return bool(kinds) and all(kinds)
+
+
+@functools.cache
+def _is_dense_and_real(layout: Any, dtype: Any) -> bool:
+    kind = f"{layout} {dtype}"
+    return not any(word in kind for word in ("complex", "sparse", "quint"))
 
 
 def _moves(arguments: Mapping[str, Any]) -> bool:
