@@ -5,7 +5,7 @@ import { visibleBox } from "../geometry/camera.mjs";
 import { paintRows } from "./cards.mjs";
 import { paintEdges } from "./edges.mjs";
 import { paintDots, paintNormEdge, paintStrip } from "./dots.mjs";
-import { num, withMinus } from "../scene/format.mjs";
+import { asLetters, namesOf, num, withMinus } from "../scene/format.mjs";
 import { normBefore, normOfGroup } from "../scene/scale.mjs";
 import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./marks.mjs";
 import { paintCallout } from "./message.mjs";
@@ -223,9 +223,10 @@ function paintOp(brush, node, look) {
     write(label, node.x, node.y, font.title, tokens.ink, "center");
     return;
   }
-  const sub = node.sub === node.label ? "" : node.sub; // CopySlices is called so in both lines
+  const name = fitting(ruler, font.plain, namesOf(node.sub), node.w - 10);
+  const sub = asLetters(name) === asLetters(label) ? "" : name; // CopySlices is called so in both lines, and Sigmoid without its suffix
   write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center");
-  if (sub) write(fitting(ruler, font.plain, [sub], node.w - 10), node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
+  if (sub) write(sub, node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
   if (node.h >= 80) paintChip(brush, node);
 }
 
@@ -336,7 +337,7 @@ function partsTexts({ sub }) {
 }
 
 /** Which function runs in a folded group, and how far its steps are. */
-const runTexts = ({ name, nth, of }) => [name, name.replace(/Backward\d*$/, "")].map((one) => `${one} \u00b7 ${nth} of ${of}`);
+const runTexts = ({ name, nth, of }) => namesOf(name).map((one) => `${one} \u00b7 ${nth} of ${of}`);
 
 export function ring({ context }, node, colour, width, gap = 5) {
   const radius = cornerOf(node) + gap;

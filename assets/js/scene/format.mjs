@@ -98,6 +98,12 @@ export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
 }
 
+/** The name of a node of the backward graph, then without the suffix that all of them have: `MulBackward0`, `Mul`. */
+export const namesOf = (name) => [name, name.replace(/Backward\d*$/, "") || name];
+
+/** A name without the difference between `nll_loss` and `NllLoss`. */
+export const asLetters = (name) => name.replace(/_/g, "").toLowerCase();
+
 /**
  * A text of at most `most` characters; what is left out of a longer one is an ellipsis at its end.
  * @type {(text: string, most: number) => string}

@@ -7,7 +7,7 @@ import { boxOf, cellOf, cornerOf, rowsOf } from "../../../assets/js/scene/card.m
 import { HEAD, WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { changesLine, crossesBox, distanceToBox, pointAlong, strikes } from "../../../assets/js/geometry/curve.mjs";
 import { hasGradient } from "../../../assets/js/paint/edges.mjs";
-import { withMinus } from "../../../assets/js/scene/format.mjs";
+import { asLetters, namesOf, withMinus } from "../../../assets/js/scene/format.mjs";
 import { overview } from "../../../assets/js/stage/follow.mjs";
 import { lineTo, placeCallout } from "../../../assets/js/paint/message.mjs";
 import { paintGraph } from "../../../assets/js/paint/paint.mjs";
@@ -304,6 +304,9 @@ const SAID = 6; // letters of an op's name that are read before it is cut
 /** Whether a text is what an op says, or so much of it that one knows what it is; what it is called with is in its tooltip too. */
 const begins = (text, said) => text === said || text === said.split(" ")[0] || (text.endsWith("\u2026") && said.startsWith(text.slice(0, -1)) && text.length > SAID);
 
+/** Whether texts have the name of an op's backward node: whole, or without its suffix, and then as the op's own name too. */
+const nameIn = (texts, name) => namesOf(name).some((one) => texts.some((text) => asLetters(text) === asLetters(one)));
+
 /** Whether a text is the name of a group, cut before the round or the call that tells it from its neighbours. */
 const isCutName = (text, name) => / \u00b7 [^\u2026]+$/.test(text) && text.includes("\u2026") && name.endsWith(text.split("\u2026")[1]);
 
@@ -327,7 +330,7 @@ function headsCut(scene, index, plane) {
       const [shape] = node.sub.split(" \u00b7 ");
       if (node.kind === "op") for (const { text } of texts.filter(({ box }) => rim(node, box) < RIM)) lacks(`has ${text} on its outline`);
       if (!zooms.includes(zoom)) continue; // the least of all: there heads may leave out more
-      if (node.kind === "op" && !own.some((text) => begins(text, node.sub))) lacks(`does not say ${node.sub}`);
+      if (node.kind === "op" && !nameIn(own, node.sub)) lacks(`does not say ${node.sub}`);
       if (!own.some((text) => (node.kind === "op" ? begins(text, withMinus(node.label)) : text === node.label || isCutName(text, node.label)))) lacks("is cut");
       if (node.rows.length && node.shape?.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) lacks(`does not say ${shape}`);
       if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => /^gradient|other call/.test(text))) lacks("does not say what is passed");

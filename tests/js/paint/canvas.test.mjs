@@ -347,3 +347,14 @@ test("both names of the op that runs are in ink, a quiet one's second name is no
   const k = scene.steps.findIndex((step) => step.kind === "vjp" && step.at === "n0");
   assert.deepEqual([colours(k + 1), colours(k + 2)], ["ink", "soft"]);
 });
+
+test("the name of an op that has no room for its suffix stands without that, and once where it is the label's", () => {
+  const texts = (w, label) => {
+    const scene = case1();
+    const nodes = scene.nodes.filter((node) => node.id === "n0").map((node) => ({ ...node, w, label }));
+    const { texts: lines, context } = noting();
+    paintGraph(context, VIEW, { ...frameAt(prepare({ ...scene, edges: [], nodes }), 0), wires: [] });
+    return lines.filter((text) => /mul/i.test(text));
+  };
+  assert.deepEqual([texts(100, "\u00d7"), texts(70, "\u00d7"), texts(70, "mul"), texts(100, "mul")], [["MulBackward0"], ["Mul"], ["mul"], ["mul", "MulBackward0"]]);
+});
