@@ -55,6 +55,8 @@ export class Stage {
   allWires = false;
   follow = true;
   fitted = false; // whether the camera shows all that it can of the graph
+  /** @type {Camera | null} where following has brought it last */
+  brought = null;
   editing = false; // whether a cell is
   /** @type {Map<string, Num>} what was typed into cells and is not yet in a revision */
   pending = new Map();
@@ -134,7 +136,7 @@ export class Stage {
     if (first && this.plane) this.fit(false);
     else if (shift > 0 || (shift && !fitted)) this.hold(shift / 2);
     else if (fitted && this.plane) this.fit(false);
-    else if (bare && this.follow && this.plane) this.followActive(); // a longer caption leaves the graph less room
+    else if ((bare || this.isBrought) && this.follow && this.plane) this.followActive(); // a longer caption or another lane leaves the graph less room
     this.touch("graph");
     if (this.view.width) this.paint(); // in the same task, so that a resized canvas is never seen empty
   }
@@ -169,6 +171,11 @@ export class Stage {
   leastText() {
     const sizes = Object.values(fontsAt(this.tokens, this.camera)).map((font) => parseFloat(/([\d.]+)px/.exec(String(font))?.[1] ?? "Infinity"));
     return Math.min(...sizes) * this.camera.zoom * this.large;
+  }
+
+  /** Whether the camera is where following has brought it, or on its way there: nobody has moved it since. */
+  get isBrought() {
+    return this.brought !== null && this.brought === (this.glide?.to ?? this.camera);
   }
 
   /** Whether the camera shows all that it can of the graph, or will do once it has arrived. */
@@ -298,7 +305,9 @@ export class Stage {
     if (isUncovered(this.plane, now, this.view)) return;
     const { camera, corner } = follow({ camera: now, corner: this.minimap.corner }, this.view, this.plane, subjects, still);
     this.minimap.stand(corner);
-    if (camera !== now) this.glideTo(camera);
+    if (camera === now) return;
+    this.brought = camera;
+    this.glideTo(camera);
   }
 
   /** Lights what a term of a formula stands for: { id, gradient }, or nothing. */

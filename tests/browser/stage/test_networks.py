@@ -165,3 +165,26 @@ def test_what_happens_now_stands_clear_of_the_legend(view: View) -> None:
             "(p => [p.x - p.width / 2, p.y + p.height / 2])(backstep.screenPos(backstep.state().active))"
         )
         assert low <= top or left >= right, f"step {step}"
+
+
+def test_a_stage_that_gets_lower_keeps_what_happens_now_in_view_unless_somebody_has_moved_the_graph(
+    view: View,
+) -> None:
+    """As where another lane of the timeline comes, or the window is made smaller."""
+    place = """(({ y, height }, { top, bottom }) => [y - (top + bottom) / 2, y + height / 2 < bottom])(
+      backstep.screenPos(backstep.state().active), document.querySelector('.bs-stage').getBoundingClientRect())"""
+    high, low = ({"width": 1280, "height": height} for height in (900, 560))
+    view.page.emulate_media(reduced_motion="reduce")
+    for step in (2, 6, 8):
+        view.page.set_viewport_size(high)
+        view.open(f"?program=attention_block&step={step - 1}")
+        view.page.keyboard.press("ArrowRight")
+        view.until(f"backstep.t() === {step}")
+        view.page.set_viewport_size(low)
+        view.until(f"{place}[1]")
+    view.page.set_viewport_size(high)
+    view.until(f"{place}[1]")
+    view.page.keyboard.press("Shift+ArrowDown")
+    down, _ = view.js(place)
+    view.page.set_viewport_size(low)
+    view.until(f"Math.abs({place}[0] - {down}) < 1")
