@@ -66,7 +66,7 @@ class _Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Paused:
+class _Interruption:
     """The step of an optimiser while it runs a `function` of the program, and what was open and read in the step."""
 
     step: _Entered
@@ -84,7 +84,7 @@ class _Reader:
         self.opened: list[Scope] = []
         self.last = Path()
         self.entered: list[_Entered] = []
-        self.paused: list[_Paused] = []
+        self.interruptions: list[_Interruption] = []
         self.backward: Scope | None = None
         self.around: dict[tuple[str, int], list[Loop]] = {}
         self.repeated: dict[tuple[str, Span], bool] = {}
@@ -181,13 +181,13 @@ class _Reader:
             group = self.entered.pop()
             self.opened, self.last = group.opened, group.last
 
-    def _pause(self, frames: tuple[Frame, ...]) -> None:
+    def _interrupt(self, frames: tuple[Frame, ...]) -> None:
         """Leave the step of an optimiser while it runs a function of the program, as `LBFGS.step(closure)` does, and
         continue it after that.
 
         What the function computes is not part of the update. The program's own optimiser has a frame for its step.
         """
-        if self.paused and len(frames) <= self.paused[-1].step.depth:
+        if self.interruptions and len(frames) <= self.interruptions[-1].step.depth:
             self._resume()
         step = self.entered[-1] if self.entered else None
         if step is None or step.scope.part != "update" or len(frames) <= step.depth:
@@ -201,14 +201,14 @@ class _Reader:
         scope = self.open(step.scope.within or self.tree.top, name.rpartition(".<locals>.")[2], key)
         function = _Entered(scope, step.depth, "", step.opened, step.last)
         self.entered[-1] = function
-        self.paused.append(_Paused(step, function, self.opened, self.last))
+        self.interruptions.append(_Interruption(step, function, self.opened, self.last))
         self.opened, self.last = [], Path()
 
     def _resume(self) -> None:
-        """Continue the step of an optimiser that was paused, if its function is the innermost group."""
-        if self.paused and self.entered and self.entered[-1] is self.paused[-1].function:
-            paused = self.paused.pop()
-            self.entered[-1], self.opened, self.last = paused.step, paused.opened, paused.last
+        """Continue the step of an optimiser after an interruption, if its function is the innermost group."""
+        if self.interruptions and self.entered and self.entered[-1] is self.interruptions[-1].function:
+            interruption = self.interruptions.pop()
+            self.entered[-1], self.opened, self.last = interruption.step, interruption.opened, interruption.last
 
     def visit(self, stack: int) -> Scope:
         """The innermost scope of an event with this stack, opened if it is new.
@@ -217,7 +217,7 @@ class _Reader:
         at depth 1,000 does not cost 1,000 steps.
         """
         frames = self.trace.stacks[stack] if 0 <= stack < len(self.trace.stacks) else ()
-        self._pause(frames)
+        self._interrupt(frames)
         scope, start = (self.entered[-1].scope, self.entered[-1].depth) if self.entered else (self.tree.top, self.base)
         first = self._first_new(frames, start)
         marks = self.last.marks[: first - start + 1] or [Mark(scope, 0, -1)]
