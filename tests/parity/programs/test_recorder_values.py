@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.arrays.session import slot
-from engine.trace.events import BackwardStarted, Escaped, LeafCreated, OpCalled, Trace, VjpRun
+from engine.trace.events import Accumulated, BackwardStarted, Escaped, LeafCreated, OpCalled, Trace, VjpRun
 from engine.trace.log_reader import value_of
 from engine.trace.record import recording
 from engine.trace.summary import sample_of, statistics
@@ -244,3 +244,22 @@ def test_index_that_takes_everything_is_an_op_and_no_leaf(tmp_path: Path) -> Non
     assert ops["alias"].node is not None and ops["alias"].node.name == "AliasBackward0"
     assert not any("not_seen" in event.attrs for event in ops.values())
     assert recomputed(trace, {})
+
+
+@pytest.mark.parametrize(
+    ("between", "before"),
+    [("pass", 1), ("y.grad = None", None), ("del y.grad", None), ("y.grad.zero_()", 0), ("y.grad += 4", 5),
+     ("y.grad = torch.full((2,), 7.0)", 7)],
+)  # fmt: skip
+def test_a_retained_gradient_grows_from_what_the_program_left_in_it(
+    between: str, before: float | None, tmp_path: Path
+) -> None:
+    lines = (
+        "import torch", "x = torch.ones(2, requires_grad=True)", "y = x * 2", "y.retain_grad()",
+        "y.sum().backward(retain_graph=True)", between, "y.sum().backward()",
+    )  # fmt: skip
+    trace = recorded_here("\n".join(lines), tmp_path)
+    second = [one for one in trace.events if isinstance(one, Accumulated) and one.retained][1]
+    elements = [None if one is None else trace.value(one).array for one in (second.before, second.after)]
+    expected = [None if before is None else [before] * 2, [(before or 0) + 1] * 2]
+    assert [None if one is None else one.tolist() for one in elements] == expected

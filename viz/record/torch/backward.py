@@ -79,7 +79,7 @@ class Backward:
         self.sent: dict[int, Sent] = {}
         self.wholes: dict[int, Sent] = {}  # by the large tensor whose elements were sent, in whatever shape
         self.sums: Sums | None = None
-        self.kept_gradients: dict[int, int] = {}  # by tensor that retains its gradient: the value of that
+        self.retained_gradients: dict[int, TensorState] = {}  # by tensor that retains its gradient: that one
         self.inputs: list[Any] = []  # the inputs of the call that runs,
         self.gradient_count = 0  # and how many gradients were passed to it
         self.running: Node | None = None  # whose code of the user's runs
@@ -275,9 +275,10 @@ class Backward:
             if tensor is None or value is None or grad_of(tensor) is None:
                 continue
             state = self.tensors.see(tensor, -1)
-            before = self.kept_gradients.get(state.number)
+            former = self.retained_gradients.get(state.number)
+            before = None if former is None else former.value
             grad = self.held_gradient(grad_of(tensor), value if before is None else None)
-            self.kept_gradients[state.number] = grad.value
+            self.retained_gradients[state.number] = grad
             self.log.append(
                 ("made", -1, entries.accumulate, self.call, state.number, grad.number, before, value, grad.value, True)
             )

@@ -285,6 +285,10 @@ class Watch:
         state = self.tensors.see(tensor, stack)
         grad = None if value is None else self.tensors.see(value, stack)
         fields = (None, None) if grad is None else (grad.value, grad.number)
+        if grad is None:
+            self.backward.retained_gradients.pop(state.number, None)
+        elif not tensor.is_leaf:
+            self.backward.retained_gradients[state.number] = grad
         self.log.append(("made", stack, entries.grad_set, state.number, *fields))
 
     def hooked(self, hook: Any, tensor: Any) -> Any:
