@@ -326,13 +326,15 @@ function endsIn(call) {
 
 /**
  * Where a wire ends: in the row that shows what goes over it.  Where it arrives, that is a `.grad` that the call writes; where it
- * sets out, the gradient that the call passes, or a `.grad` that it left as this op gets it.  A card that shows it in no row is met
- * at its border, beside its value, or where it sets out from several cells under them: the value itself is not what is passed.
+ * sets out, the gradient that the call passes if no hook changes it, or a `.grad` that it left as this op gets it.  A card that shows
+ * it in no row is met at its border, beside its value, or where it sets out from several cells under them: the value itself is not
+ * what is passed.
  * @type {(wire: WirePlace, call: Phase | null) => Ends}
  */
 function endsOf({ op, source, output }, call) {
   const [seed, gradRow] = [placeOf(output, "seed"), placeOf(output, "grad")];
-  const start = seed && isPassed(seed.row, call) ? seed : gradRow && isWritten(gradRow.row, call) && isGiven(gradRow.row, op, call) ? gradRow : null;
+  const isSeed = seed && call && isPassed(seed.row, call) && !isChanged(seed.row, op, call);
+  const start = isSeed ? seed : gradRow && isWritten(gradRow.row, call) && isGiven(gradRow.row, op, call) ? gradRow : null;
   const grad = placeOf(source, "grad");
   return { source: grad && isWritten(grad.row, call) ? grad : besideValue(source), output: start ?? besideValue(output, true) };
 }
@@ -357,9 +359,19 @@ function isWritten({ track }, call) {
  */
 const isGiven = ({ track }, op, call) => at(track, call.end) === at(op.tracks.upstream, call.end);
 
-/** @type {(row: Row, call: Phase | null) => boolean} */
+/** @type {(row: Row, call: Phase) => boolean} */
 function isPassed(row, call) {
-  return call !== null && (Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call);
+  return Array.isArray(row.call) ? row.call.some(([, one]) => one === call.call) : (row.call ?? call.call) === call.call;
+}
+
+/**
+ * Whether an op gets another gradient in a call than the one that is passed: a hook stands between (equal values have one id).
+ * @type {(row: Row, op: Node, call: Phase) => boolean}
+ */
+function isChanged({ track }, op, call) {
+  const upstream = op.tracks.upstream ?? [];
+  const isRun = upstream.some(([step, id]) => step > call.start && step <= call.end && id !== null);
+  return isRun && at(track, call.end) !== at(upstream, call.end);
 }
 
 /**
