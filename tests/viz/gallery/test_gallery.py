@@ -23,6 +23,12 @@ GROUP = Group("Group", "Level", ())
 INF, NAN = float("inf"), float("nan")
 WIDEST_NAME = 36  # letters of a name that fit beside the graph, where a line breaks between names only
 LONGEST_TEXT = 210  # three short sentences
+LONGEST_NOTES = 240
+LECTURED = {
+    "weights", "accumulation", "scalar_only", "jacobian", "second_backward", "inner_grad", "several_losses", "diamond",
+    "rnn_growing", "second_derivative", "hooks",
+}  # fmt: skip
+"""The programs that a lecture shows most likely."""
 STEPS = (8, 60)
 # Six passes over four selections each, as the case is written; eight moments of time, since fewer show no decay.
 # Twenty, since that is how many it takes until nothing is left that float32 can add to 1.
@@ -188,6 +194,23 @@ def test_texts_are_short_and_well_formed(program: Program) -> None:
             assert text.count("`") % 2 == 0, chapter.title
             assert text.count("**") % 2 == 0, chapter.title
         assert not re.search(r"[`*#<>]", chapter.title), chapter.title
+
+
+def test_each_chapter_of_the_programs_that_are_lectured_most_has_notes() -> None:
+    silent = [f"{program.id}: {one.title}" for program in ALL for one in program.chapters if not one.notes]
+    assert [one for one in silent if one.partition(":")[0] in LECTURED] == []
+    assert {program.id for program in ALL} >= LECTURED
+
+
+@batches("program", ALL, named)
+def test_notes_are_read_at_a_glance_and_name_stories_that_exist(program: Program) -> None:
+    titles = {one.title for one in ALL}
+    for chapter in program.chapters:
+        notes = chapter.notes
+        assert len(notes) <= LONGEST_NOTES, chapter.title
+        assert not notes or notes.endswith((".", "?")), chapter.title
+        assert notes.count("`") % 2 == 0 and notes.count("**") % 2 == 0, chapter.title
+        assert set(re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", notes)) <= titles, chapter.title
 
 
 @batches("program", ALL, named)
