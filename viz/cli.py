@@ -232,7 +232,7 @@ def _limits(target: argparse.ArgumentParser) -> None:
         "--every",
         type=limits.count,
         metavar="N",
-        help="keep the values of every N-th iteration, in addition to --steps",
+        help="keep the values of every N-th iteration and of the second, in addition to --steps",
     )
     group.add_argument(
         "--pause",

@@ -43,7 +43,7 @@ class Budget:
             return not self.depth
         self.iterations.see(event)
         if not self.selection.is_all:
-            self.is_kept = self.selection.keeps(self.iterations.number)
+            self.is_kept = any(map(self.selection.keeps, self.iterations.numbers))
         self.depth += isinstance(event, CodeEntered) - isinstance(event, CodeLeft)
         return False
 

@@ -11,25 +11,42 @@ from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, Gro
 class Passes:
     """The number of passes through a loop that have ended, counted at the position in the program that ends each.
 
-    That is the position that is seen first: a loop that trains two networks in each pass has one per pass.  Another
-    position that is seen twice without it has a loop of its own, which takes over: a second training is counted on.
+    That is the last position of those seen in the first pass, such as the second step of a GAN.  Which one it is, is
+    certain when the first one comes again; until then the first pass counts as over at its first position.  Another
+    position that is seen twice without the one that counts has a loop of its own, which takes over: a second training
+    is counted on.
+
+    >>> passes = Passes()
+    >>> [(passes.see(step), passes.count, passes.is_certain)[1:] for step in "DGDGDG"]
+    [(1, False), (1, False), (1, True), (2, True), (2, True), (3, True)]
     """
 
     def __init__(self) -> None:
         self.count = 0
+        self.is_certain = False
         self._place: Hashable | None = None
-        self._others: set[Hashable] = set()  # since the place was last seen
+        self._others: list[Hashable] = []  # since the place was last seen
+
+    def begin(self, place: Hashable) -> None:
+        """The first pass has ended, certainly at this place."""
+        self.count, self.is_certain, self._place = 1, True, place
 
     def see(self, place: Hashable) -> None:
         """Take note of the place, such as a call stack, at which something has ended."""
-        if self._place is None or place == self._place:
-            self.count += 1
-        elif place in self._others:
-            self.count += 2  # both of its passes
-        else:
-            self._others.add(place)
+        if self._place is None:
+            self.count, self._place = 1, place
             return
-        self._place = place
+        if place == self._place:
+            if self._others and not self.is_certain:
+                self._place = self._others[-1]
+            else:
+                self.count += 1
+        elif place in self._others:
+            self.count, self._place = self.count + 2, place  # both of its passes
+        else:
+            self._others.append(place)
+            return
+        self.is_certain = True
         self._others.clear()
 
 
@@ -51,7 +68,16 @@ class Iterations:
     @property
     def number(self) -> int:
         """The current iteration, counted from 0."""
-        return self._steps.count if self._is_stepped else self._calls.count
+        return self._passes.count
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The current iteration; the first and the second, as long as it is not certain which of them it is."""
+        return (self.number,) if self.number != 1 or self._passes.is_certain else (0, 1)
+
+    @property
+    def _passes(self) -> Passes:
+        return self._steps if self._is_stepped else self._calls
 
     @property
     def are_updates(self) -> bool:

@@ -44,7 +44,7 @@ class Updates:
             if step not in self._first:
                 self._first.append(step)
                 return False
-            self._passes.see(self._first[-1])
+            self._passes.begin(self._first[-1])
         before = self.count
         if step not in self._first[:-1]:
             self._passes.see(step)

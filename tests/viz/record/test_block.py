@@ -49,7 +49,7 @@ def test_block_is_written_to_its_file_with_positions_in_the_program(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("policy", "iterations"),
-    [({}, range(6)), ({"record_every": 4}, (0, 4)), ({"steps": range(1, 3)}, (1, 2)), ({"steps": [5]}, (5,)),
+    [({}, range(6)), ({"record_every": 4}, (0, 1, 4)), ({"steps": range(1, 3)}, (1, 2)), ({"steps": [5]}, (5,)),
      ({"steps": [1], "record_every": 3}, (0, 1, 3))],
 )  # fmt: skip
 def test_chosen_iterations_keep_their_values(policy: dict[str, Any], iterations: Any) -> None:

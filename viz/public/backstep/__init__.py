@@ -38,9 +38,10 @@ def record(
 
     The block gives a trace, which can be read after the block.  With a `path` it is written there while the program
     runs; another trace at that path is replaced, any other file raises ValueError.  In a training loop, `steps` are the
-    iterations that keep their values, `record_every` keeps those of every n-th; all others have statistics.  The first
-    iteration is 0, and each ends with `optimizer.step()` (or with `backward()`, if there is no optimiser).  With
-    `pause`, nothing is recorded of the others, which run as fast as without a recording; the first two always are.
+    iterations that keep their values, `record_every` keeps those of every n-th and of the second; all others have
+    statistics.  The first iteration is 0, and each ends with `optimizer.step()` (or with `backward()`, if there is no
+    optimiser); if several make a step in it, with the last of them.  With `pause`, nothing is recorded of the others,
+    which run as fast as without a recording; the first two always are.
 
     A decorated function has the trace of its last call as its attribute `trace`.
 
