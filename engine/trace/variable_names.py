@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,6 +36,8 @@ _VERDICTS = frozenset({"gradcheck", "gradgradcheck"})
 """Functions of tensors that return True or False."""
 _SAME = frozenset({"contiguous", "cpu", "cuda", "double", "expand", "float", "reshape", "to", "type", "view"})
 
+_REPEATING = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+"""Expressions of which a part runs as often as something else tells."""
 MOST_CLIMBS = 10_000
 """Call stacks of which the names are remembered."""
 _NO_GUARD = nullcontext()
@@ -137,16 +139,7 @@ class Binder:
         """Counting starts again after an event outside of the comprehension."""
         if self._counts:
             place = tuple(frames)
-            self._counts = {k: n for k, n in self._counts.items() if self._within(place, k)}
-
-    def _within(self, frames: tuple[object, ...], counted: tuple[object, ...]) -> bool:
-        outer, last = counted[:-1], counted[-1]
-        if frames[: len(outer)] != outer or len(frames) <= len(outer):
-            return False
-        frame = frames[len(outer)]
-        assert isinstance(frame, Frame) and isinstance(last, Frame)
-        start, stop = (frame.line, frame.col), (frame.end_line, frame.end_col)
-        return frame.file == last.file and (last.line, last.col) <= start and stop <= (last.end_line, last.end_col)
+            self._counts = {k: n for k, n in self._counts.items() if _is_within(place, k)}
 
 
 class _Climb:
@@ -251,9 +244,7 @@ class _Climb:
         if self.frames[-1].function.rpartition(".")[2] in COMPREHENSIONS:  # before Python 3.12, a frame of its own
             self.frames.pop()
         if self.frames:
-            frame = self.frames[-1]
-            line, end_line, col, end_col = file.span(comprehension)
-            self.counted = (*self.frames[:-1], Frame(frame.file, frame.function, line, end_line, col, end_col))
+            self.counted = _place(file, comprehension, self.frames)
 
     def unchanged(self, file: File, above: ast.AST, node: ast.AST) -> ast.AST | None:
         """The call around `node` that returns the same tensor: `x.requires_grad_()`, `Variable(x)`."""
@@ -280,6 +271,164 @@ class _Climb:
         if not isinstance(node, ast.Call):
             return function.startswith("__")  # an operator of a user's class
         return _callee(node) == function or first_name(node.func) not in file.modules
+
+
+class _ListNames:
+    """The names of elements of lists, `weights[2]` for the `w` of `[w.clone() for w in weights]`.
+
+    Which iteration an op belongs to is counted once the comprehension has ended: each of them runs the same ops.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self._comprehensions: dict[int, tuple[Sequence[Frame], _Comprehension | None]] = {}  # by the id of the frames
+        self._running: _Comprehension | None = None
+        self._kinds: dict[Sequence[Frame], list[str]] = {}  # of the ops so far, by their expression
+        self._tensors: dict[
+            int, list[tuple[Sequence[Frame], int, str]]
+        ] = {}  # their expression, which op, and the list
+
+    def leave(self, event: AnyEvent, frames: Sequence[Frame]) -> dict[int, str]:
+        """The names of elements, if the comprehension has ended before an event at `frames`."""
+        running = self._running
+        if running is None or (
+            _is_within(tuple(frames), running.place)
+            and not any(one.depth < len(running.place) for one in event.loops)  # it runs again, in a loop around it
+        ):
+            return {}
+        names: dict[int, str] = {}
+        for tensor, uses in self._tensors.items():
+            counts = {(name, number // _period(self._kinds[frames])) for frames, number, name in uses}
+            if len(counts) == 1:
+                ((name, number),) = counts
+                names[tensor] = f"{name}[{number}]"
+        self._running, self._kinds, self._tensors = None, {}, {}
+        return names
+
+    def see(self, kind: str, frames: Sequence[Frame]) -> None:
+        """Count an op."""
+        running = self._comprehension(frames)
+        if running is not None and self._running in (None, running):
+            self._running = running
+            self._kinds.setdefault(tuple(frames), []).append(kind)
+
+    def meet(self, frames: Sequence[Frame], tensor: int, variable: str) -> None:
+        """Note that the op that was counted last has a tensor that a variable is bound to."""
+        if self._running is not None and tuple(frames) in self._kinds and (name := self._running.lists.get(variable)):
+            use = tuple(frames), len(self._kinds[tuple(frames)]) - 1, name
+            self._tensors.setdefault(tensor, []).append(use)
+
+    def _comprehension(self, frames: Sequence[Frame]) -> _Comprehension | None:
+        """The comprehension that the expression at `frames` is in, if each iteration computes it."""
+        entry = self._comprehensions.get(id(frames))
+        if entry is None or entry[0] is not frames:
+            if len(self._comprehensions) >= MOST_CLIMBS:
+                self._comprehensions.clear()
+            entry = self._comprehensions[id(frames)] = frames, _comprehension(self.sources, frames)
+        return entry[1]
+
+
+@dataclass(frozen=True)
+class _Comprehension:
+    """A list comprehension at a place, and the lists that its variables go through."""
+
+    place: tuple[object, ...]
+    lists: Mapping[str, str]
+
+
+def _comprehension(sources: Sources, frames: Sequence[Frame]) -> _Comprehension | None:
+    """The comprehension around an expression that each of its iterations computes, if its iterations can be counted."""
+    if not frames:
+        return None
+    file, start = sources.file(frames[-1].file), sources.node(frames[-1])
+    node, inner = start, start
+    while isinstance(node, ast.expr) and not (isinstance(node, ast.ListComp) and node is not start):
+        if isinstance(node, (ast.IfExp, ast.BoolOp, *_REPEATING)):
+            return None
+        node, inner = file.above.get(node), node
+    if not isinstance(node, ast.ListComp) or node.elt is not inner or len(node.generators) > 1:
+        return None
+    (generator,) = node.generators
+    if generator.ifs or any(isinstance(below, ast.comprehension) for below in ast.walk(node.elt)):
+        return None
+    outer = frames[:-1] if frames[-1].function.rpartition(".")[2] in COMPREHENSIONS else frames
+    lists = {} if any(_comes_again(sources, frame) for frame in outer[:-1]) else dict(_lists(file, generator))
+    lists = {name: of for name, of in lists.items() if not _is_repeated(file, node, of.split(".")[0])}
+    return _Comprehension(_place(file, node, outer), lists) if outer and lists else None
+
+
+def _comes_again(sources: Sources, frame: Frame) -> bool:
+    """Return whether the call at a frame may be repeated without an event that tells so."""
+    node = sources.node(frame)
+    return node is None or _is_repeated(sources.file(frame.file), node)
+
+
+def _is_repeated(file: File, node: ast.AST, name: str = "") -> bool:
+    """Return whether an expression in which a variable is read may be computed repeatedly, with other values of it,
+    without an event that tells so: events have the variables of loops only if these are numbers."""
+    above = file.above.get(node)
+    while above is not None and not isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(above, _REPEATING):
+            return True
+        if isinstance(above, (ast.For, ast.AsyncFor, ast.While)) and not _is_numbered(above):
+            stored = {one.id for one in ast.walk(above) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            if not name or name in stored:
+                return True
+        above = file.above.get(above)
+    return False
+
+
+def _is_numbered(loop: ast.AST) -> bool:
+    """Return whether the first variable of a loop is a number."""
+    match loop:
+        case ast.For(iter=ast.Call(func=ast.Name(id="range" | "trange"))):
+            return True
+        case ast.For(target=ast.Tuple(), iter=ast.Call(func=ast.Name(id="enumerate"))):
+            return True
+    return False
+
+
+def _lists(file: File, generator: ast.comprehension) -> Iterator[tuple[str, str]]:
+    """The variables of an iteration, each with the list whose elements it is: of `for w, g in zip(weights, grads)`
+    `w` with `weights` and `g` with `grads`."""
+    target, values = generator.target, generator.iter
+    pairs = [(target, values)]
+    match target, values:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=arguments, keywords=[]):
+            pairs = list(zip(targets, arguments, strict=False))
+        case ast.Tuple(elts=[_, one]), ast.Call(func=ast.Name(id="enumerate"), args=[other], keywords=[]):
+            pairs = [(one, other)]
+    for one, other in pairs:
+        if isinstance(one, ast.Name) and file.text_of(other).replace(".", "").isidentifier():
+            yield one.id, file.text_of(other)
+
+
+def _place(file: File, comprehension: ast.ListComp, frames: Sequence[Frame]) -> tuple[object, ...]:
+    """The position of a comprehension, in the function of the last of `frames`."""
+    frame = frames[-1]
+    line, end_line, col, end_col = file.span(comprehension)
+    return (*frames[:-1], Frame(frame.file, frame.function, line, end_line, col, end_col))
+
+
+def _is_within(frames: tuple[object, ...], counted: tuple[object, ...]) -> bool:
+    """Return whether `frames` are of an expression in a comprehension at a place, or of code that it calls."""
+    outer, last = counted[:-1], counted[-1]
+    if frames[: len(outer)] != outer or len(frames) <= len(outer):
+        return False
+    frame = frames[len(outer)]
+    assert isinstance(frame, Frame) and isinstance(last, Frame)
+    start, stop = (frame.line, frame.col), (frame.end_line, frame.end_col)
+    return frame.file == last.file and (last.line, last.col) <= start and stop <= (last.end_line, last.end_col)
+
+
+def _period(kinds: list[str]) -> int:
+    """Of how many ops a repeated sequence of ops consists.
+
+    >>> _period(["t", "addmm", "t", "addmm"]), _period(["mul", "sum"])
+    (2, 2)
+    """
+    size = len(kinds)
+    return next((p for p in range(1, size) if size % p == 0 and kinds == kinds[:p] * (size // p)), max(size, 1))
 
 
 def _callee(call: ast.Call) -> str:
@@ -363,6 +512,7 @@ class Naming:
         self.at: tuple[Frame, ...] = ()
         self.run: list[tuple[str, list[int], Binding]] = []
         self.calls: dict[int, tuple[Frame, ...]] = {}
+        self.lists = _ListNames(sources)
         self.inside: list[tuple[int | None, ...]] = []  # the arguments of the running user code
 
     def see(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
@@ -372,6 +522,8 @@ class Naming:
 
     def add(self, event: AnyEvent, frames: tuple[Frame, ...]) -> None:
         """Collect the names of an event."""
+        for tensor, name in self.lists.leave(event, frames).items():
+            self.name(tensor, name)
         if isinstance(event, CodeEntered):
             self.inside.append(event.given)
         elif isinstance(event, CodeLeft):
@@ -394,6 +546,7 @@ class Naming:
             elif event.source != "grad":
                 self.computed("leaf", [event.tensor], frames)
         elif isinstance(event, OpCalled) and self.is_written(event, frames):
+            self.lists.see(event.name, frames)
             self.meet(event, frames)
             self.computed(event.name, [out.tensor for out in event.outputs], frames)
         elif isinstance(event, ErrorRaised) and event.call is None and self.at and _raised_in(event, self.at[-1]):
@@ -491,8 +644,7 @@ class Naming:
         kinds = [kind for kind, _, _ in self.run]
         if self.run and self.run[-1][2].each:  # a loop over the expression's value: its parts, one by one
             return [entry for entry in self.run if entry[0] == kinds[-1]]
-        size = len(kinds)
-        period = next((p for p in range(1, size) if size % p == 0 and kinds == kinds[:p] * (size // p)), max(size, 1))
+        period = _period(kinds)
         return self.run[period - 1 :: period]
 
     def meet(self, event: OpCalled, frames: tuple[Frame, ...]) -> None:
@@ -509,11 +661,17 @@ class Naming:
         if len(operands) == len(tensors):
             for tensor, name in zip(tensors, operands, strict=True):
                 if tensor in new:
-                    self.name(tensor, outside[name] if tensor in self.loaded else name)
+                    self.call(tensor, name, frames, outside)
         elif len(operands) == len(new) == 1 and operands[0] not in {self.names.get(t) for t in tensors}:
-            self.name(new[0], outside[operands[0]] if new[0] in self.loaded else operands[0])
+            self.call(new[0], operands[0], frames, outside)
         self.strangers.difference_update(tensors)
         self.loaded.difference_update(tensors)
+
+    def call(self, tensor: int, name: str, frames: tuple[Frame, ...], outside: Mapping[str, str]) -> None:
+        """Name a tensor from before the recording as an expression calls it, if it is loaded as the program does."""
+        self.name(tensor, outside[name] if tensor in self.loaded else name)
+        if tensor not in self.loaded:
+            self.lists.meet(frames, tensor, name)
 
     def name_outside(self, frames: tuple[Frame, ...], name: str) -> str:
         """The name of a batch where it came from its loader: `images` of `net(images)`, not the `x` of `forward`."""

@@ -176,3 +176,51 @@ def test_equal_layers_in_a_plain_list_of_a_module_have_names_of_their_own(tmp_pa
     trace = recorded_here(LISTED, tmp_path)
     names = [event.name for event in trace.events if isinstance(event, LeafCreated) and event.source == "parameter"]
     assert names == [f"net.blocks[{place}].{name}" for place in (0, 1) for name in ("weight", "bias")]
+
+
+LISTS = """
+import torch
+
+def parameters():
+    return [torch.nn.Linear(2, 2).weight for _ in range(2)]  # of modules that nobody calls
+weights, others = parameters(), parameters()
+x = torch.ones(1, 2)
+
+def double(y):
+    return sum([y.exp() for _ in range(2)])
+
+def exponentials(part):
+    return [w.exp() for w in part]
+
+for task in range(2):
+    {line}
+    (x + 1).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("copies = [w.clone() for w in weights]", {"weights[0]", "weights[1]"}),
+        ("outputs = [(x + 1) @ w.exp() for w in weights]", {"weights[0]", "weights[1]"}),
+        ("sums = [a + b for a, b in zip(weights, others)]", {"weights[0]", "weights[1]", "others[0]", "others[1]"}),
+        ("sums = [w.exp() * i for i, w in enumerate(weights)]", {"weights[0]", "weights[1]"}),
+        ("sums = [double(x) + w.exp() for w in weights]", {"weights[0]", "weights[1]"}),
+        ("sums = [w.exp() for w in reversed(weights)]", {"w"}),  # counting would give the other's name
+        ("sums = [w.exp() for i, w in enumerate(weights, 1)]", {"w"}),
+        ("sums = [w.exp() for w in weights if w.dim()]", {"w"}),
+        ("sums = [w.exp() if w is weights[1] else x for w in weights]", {"w"}),
+        ("sums = [[w.exp() for w in part] for part in (weights[:1], weights[1:])]", {"w"}),
+        ("sums = [exponentials(part) for part in (weights[:1], weights[1:])]", {"w"}),
+        ("for part in (weights[:1], weights[1:]): exponentials(part)", {"w"}),
+        ("for part in (weights[:1], weights[1:]): [w.exp() for w in part]", {"w"}),
+        ("for part in (weights, others): [w.exp() for w in weights]", {"weights[0]", "weights[1]"}),
+        ("while weights: exponentials([weights.pop()])", {"w"}),
+    ],
+)
+def test_an_element_of_a_list_is_called_by_its_index_where_that_is_sure(
+    line: str, names: set[str], tmp_path: Path
+) -> None:
+    trace = recorded_here(LISTS.replace("{line}", line), tmp_path)
+    tensors = {event.tensor for event in trace.events if isinstance(event, LeafCreated)} - {0}
+    assert {trace.names[tensor] for tensor in tensors if tensor in trace.names} - {"x"} == names
