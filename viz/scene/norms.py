@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from engine.trace.events import Accumulated, VjpRun
@@ -20,6 +20,7 @@ from ..graph.scopes import plain
 from ..reading.jacobian import value as number
 from ..schema.scene import Cell, Dot
 from ..schema.values import Num, Track
+from ..time.reach import behind
 from .reading import Reading
 from .visible_graph import Visible
 
@@ -101,8 +102,34 @@ class Norms:
         return track
 
     def group(self, group: str) -> NormTrack:
-        """The norm of the gradients of all results of a folded group, together."""
-        return self._of_links(self.seen.borders.back[group].values())
+        """The norm of the gradients of all results of a folded group, together.
+
+        A root in the group, such as the sum in the last iteration of a loop, is a result of it too.
+        """
+        links = list(self.seen.borders.back[group].values())
+        roots = dict.fromkeys(self._roots.get(group, ()))
+        linked = {link.tensor for link in links}
+        tracks = [self._of_output(op, tensor) for op, tensor in roots if tensor not in linked]
+        return _as_numbers(_joint([*map(self._of_result, links), *tracks]))
+
+    @cached_property
+    def _roots(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """By group, the roots that its ops made, of calls that come after it; each with its op."""
+        of, paths = self.drawing.grouping.of, self.drawing.grouping.paths
+        last: dict[str, int] = {}
+        for op, fact in enumerate(self.facts.ops):
+            if fact.event.call is None:
+                last.update((group, max(last.get(group, -1), fact.event.index)) for group in paths[of.get(op)])
+        roots: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for call in self.facts.calls.values():
+            for root in call.event.roots:
+                maker = behind(self.facts, root.tensor, call.event.index)
+                if maker is None:
+                    continue
+                for group in paths[of.get(maker)]:
+                    if last.get(group, -1) < call.event.index:
+                        roots[group].append((maker, root.tensor))
+        return roots
 
     def _of_links(self, links: Iterable[Link]) -> NormTrack:
         return _as_numbers(_joint([self._of_result(link) for link in links]))
@@ -134,10 +161,12 @@ class Norms:
         """The norm of the gradient of a tensor that a place hands on: the one that its op receives; none for a leaf."""
         source = self.drawing.items[link.source]
         op = source.op if source.op is not None else self.facts.tensors[link.tensor].history.get(link.version)
-        if op is None:
-            return []
+        return self._of_output(op, link.tensor) if op is not None else []
+
+    def _of_output(self, op: int, tensor: int) -> Floats:
+        """The norm of the gradient of a tensor that an op receives."""
         outputs = self.facts.ops[op].event.outputs
-        nr = next((nr for nr, out in enumerate(outputs) if out.tensor == link.tensor), 0)
+        nr = next((nr for nr, out in enumerate(outputs) if out.tensor == tensor), 0)
         track = self.line.tracks.get((self.facts.ops[op].id, "upstream"), [(0.0, None)])
         if len(outputs) == 1:
             return [(k, None if value is None else self._norm(value)) for k, value in track]

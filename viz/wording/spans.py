@@ -180,7 +180,7 @@ class _Ways:
         return f"{name} = {number}" if name else number
 
     def backward(self, span: Span, coming: Sequence[int | None]) -> str:
-        received = self.received(span)
+        received = self.received(span) + self.returned(span)
         if span.row == 0:
             count = sum(self.line.steps[k].kind == "vjp" for k in self.steps(span))
             return f"{span.label} runs the rules of {text.count(count, 'op')}{received}."
@@ -189,7 +189,7 @@ class _Ways:
         amounts = text.join([f"{self.amounts(values, norms)} to {name}" for name, values in list(going.items())[:MOST]])
         if len(going) > MOST:
             amounts = f"gradients to {len(going)} others"
-        sends = f" and sends {amounts}" if amounts else "" if received else " and sends none on"
+        sends = f" and sends {amounts}" if amounts else "" if received else " and sends no gradient further"
         return f"{short(span.label)} receives {self.amounts(coming)}{sends}{received}."
 
     def coming(self, span: Span) -> list[int | None]:
@@ -303,6 +303,22 @@ class _Ways:
             others = " and another leaf" if len(beside) == 1 else f" and {len(beside)} other leaves"
         what = "parameter" if most == 1 else f"{most} parameters"
         return f"; {its}{what}{others} {'add theirs to .grad' if any(added.values()) else 'get theirs'}"
+
+    def returned(self, span: Span) -> str:
+        """`; the call returns the gradients of 12 leaves`: those to which a span of `autograd.grad` sends gradients."""
+        leaves: dict[int, None] = {}
+        for k in self.steps(span):
+            event = self.facts.trace.events[self.line.steps[k].event]
+            if not isinstance(event, VjpRun) or event.call not in self.facts.calls:
+                continue
+            call = self.facts.calls[event.call].event
+            if call.function == "grad" and call.inputs is not None:
+                edges = [edge for edge, _ in self.sends(self.line.steps[k], event)]
+                leaves |= {edge.leaf: None for edge in edges if edge.leaf is not None and edge.leaf in call.inputs}
+        if not leaves:
+            return ""
+        whose = called(next(iter(leaves)), self.facts, "a leaf") if len(leaves) == 1 else f"{len(leaves)} leaves"
+        return f"; the call returns the gradient{'s' if len(leaves) > 1 else ''} of {whose}"
 
     def is_parameter(self, tensor: int) -> bool:
         leaf = self.facts.tensors[tensor].leaf

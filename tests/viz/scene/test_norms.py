@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,3 +133,22 @@ def test_what_beside_a_model_passes_no_gradient_says_so(trace: Trace, told: Json
 def test_a_parameter_is_named_as_in_the_module_of_its_box() -> None:
     assert inner_name("model.blocks.3.attn.qkv.weight", "attn") == "qkv.weight"
     assert inner_name("w", "step = 1") == "w"
+
+
+SUMMED = """
+import engine as torch
+
+a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+total = 0
+for i in range(3):
+    slope, = torch.autograd.grad((a * a).sum(), a, create_graph=True)
+    total += (slope * b).sum() * 2
+torch.autograd.grad(total * 1.0 if {outside} else total, [a, b], torch.tensor(3.0))
+"""
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_the_iteration_that_makes_the_root_has_the_norm_of_what_is_passed(outside: bool, tmp_path: Path) -> None:
+    """The roots of the calls in it have none there: they are not its results."""
+    told = scene(recorded(SUMMED.format(outside=outside), tmp_path), fold_above=1)
+    assert [box(told, f"i = {i}")["tracks"]["norm"][-1][1] for i in range(3)] == [3, 3, 3]

@@ -161,3 +161,27 @@ def test_phases_cover_all_steps_and_spans_lie_in_the_one_around_them(program: Pr
     for step, error in enumerate(read.line.steps):
         if error.kind == "error":  # a failure is never hidden in a coarse step
             assert all(span["row"] == 0 or not span["start"] <= step < span["end"] for span in spans)
+
+
+RETURNED = """
+import engine as torch
+
+weights = [torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)]
+def copied(ws):
+    return [(w * 2).exp() for w in ws]
+one, other = copied(weights)
+torch.autograd.grad(one.sum() + other.sum(), {inputs})
+"""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "end"),
+    [
+        ("weights", "the call returns the gradients of 2 leaves."),
+        ("weights[1]", "the call returns the gradient of weights[1]."),
+    ],
+)
+def test_gradients_that_a_call_returns_are_told(inputs: str, end: str, tmp_path: Path) -> None:
+    reading = reading_of(recorded(RETURNED.format(inputs=inputs), tmp_path))
+    said = [span["say"] for span in named(reading, "copied") if span["kind"] == "backward"]
+    assert len(said) == 1 and said[0].endswith(f"; {end}"), said
