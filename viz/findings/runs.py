@@ -334,6 +334,12 @@ def _rate(run: Overview) -> Iterator[RunFinding]:
         return
     rates = run.rate[columns]
     most = float(rates.max())
+    still = columns[: int(np.argmax(rates > 0)) if most else len(columns)]
+    ratios = run.rows["ratio"][:, still]
+    changes = ratios[np.isfinite(ratios)]
+    if len(still) >= max(FEWEST, LONG * len(columns)) and len(changes) and not changes.any():
+        yield _no_rate(run, still, len(columns))
+        return
     last = int(np.flatnonzero(rates >= FADED * most)[-1])
     faded = columns[last + 1 :]
     if not most or len(faded) < LONG * len(columns):
@@ -347,6 +353,18 @@ def _rate(run: Overview) -> Iterator[RunFinding]:
         "If the schedule counts epochs, call scheduler.step() once per epoch, after the batches, not with each of them."
     )
     yield RunFinding("faded-rate", int(faded[0]), None, "The learning rate is almost zero", why, fix)
+
+
+def _no_rate(run: Overview, still: np.ndarray, count: int) -> RunFinding:
+    """The finding for first iterations in which the learning rate is 0, and in which indeed nothing changes."""
+    which = f"all {count:,}" if len(still) == count else f"the first {len(still):,}"
+    why = f"In {which} iterations the learning rate is 0: the optimiser takes its steps, but no parameter changes."
+    fix = (
+        "Use a learning rate above 0. If a schedule sets it, its factor has to rise from the first iterations of a "
+        "warm-up on, as `(step + 1) / warmup` does; `step // warmup` is 0 until the warm-up ends."
+    )
+    label = "The learning rate is 0" + ("" if len(still) == count else f" in the first {len(still):,} iterations")
+    return RunFinding("faded-rate", int(still[0]), None, label, why, fix)
 
 
 def _flips(run: Overview) -> Iterator[RunFinding]:

@@ -99,6 +99,18 @@ def test_places_are_the_first() -> None:
     assert "in 20 of 40 iterations" in one(ILL["gradient-nonfinite"]).why
 
 
+def test_a_learning_rate_of_zero_is_found_where_nothing_changes() -> None:
+    finding = one(run(rate=np.zeros(COLUMNS), ratio=run().rows["ratio"] * 0))
+    assert (finding.kind, finding.label) == ("faded-rate", "The learning rate is 0")
+    assert finding.why.startswith("In all 40 iterations")
+    late = run(rate=np.where(LATE, 0.1, 0.0), ratio=where(~LATE, 0, "ratio"))
+    assert one(late).label == "The learning rate is 0 in the first 20 iterations"
+    assert run_findings(run(rate=np.where(STEPS, 0.1, 0.0), ratio=where(STEPS == 0, 0, "ratio"))) == []  # a warm-up
+    assert run_findings(run(rate=np.zeros(COLUMNS))) == []  # that of the first group, which is frozen
+    unknown = run(rate=np.zeros(COLUMNS), ratio=np.full((DEPTH, COLUMNS), np.nan))
+    assert run_findings(unknown) == []
+
+
 def test_update_that_replaces_the_weights_is_found_if_the_loss_stays_above_its_beginning() -> None:
     ratio = np.where(STEPS == 2, 3.0, run().rows["ratio"])
     finding = one(run(ratio=ratio, loss=1 + STEPS / 100))
