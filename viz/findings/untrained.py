@@ -230,12 +230,38 @@ class _Unreached:
                 return Finding("unreached", first.index, f"t{tensor}", label, f"{why}: {reason}. {stay}.", fix, None)
         if tensor not in self.cuts:
             return self.gone(self.left[tensor], tensors, label, why, stay)
-        op = self.facts.ops[self.cuts[tensor]]
-        where = self.facts.code_at(op.event.stack) or labels.written_name(op.event)
+        ways = self.ways(tensor)
+        op = next(iter(ways.values()))
         reason, fix = _why(op)
-        why += f": {where} {reason}. {stay}."
+        if len(ways) > 1:  # which of them is meant, as where a baseline is detached in a policy's loss, is not known
+            reason, fix = "cut every path to the loss", f"Let gradients through on the path that should train {them}."
+            if all(one.event.name in _DETACHING for one in ways.values()):
+                fix = f"Remove the detach on the path that should train {them}."
+        places = list(ways)[:MOST_NAMED]
+        more = [f"{len(ways) - MOST_NAMED} more places"] if len(ways) > MOST_NAMED else []
+        why += f": {text.join([*places, *more])} {reason}. {stay}."
         line = self.facts.line_number(op.event.stack)
         return Finding("unreached", op.event.index, op.id, label, why, f"{fix} {freeze}", line)
+
+    def ways(self, tensor: int) -> dict[str, OpFact]:
+        """The first op that passes no gradient back on each path from a tensor to the loss, by where it is written.
+
+        Ops that have a derivative, which only the program keeps from running, come alone if there are any: of the
+        others, such as a comparison, nobody expects a gradient.
+        """
+        alive, cuts = {tensor}, list[OpFact]()
+        for index, op in enumerate(self.facts.ops):
+            if op.event.call is not None or not any(argument.tensor in alive for argument in op.event.inputs):
+                continue
+            if op.event.node is not None:
+                alive.update(out.tensor for out in op.event.outputs)
+            elif index in self.ahead:
+                cuts.append(op)
+        able = [op for op in cuts if all(is_float(out.dtype) for out in op.event.outputs)]
+        places: dict[str, OpFact] = {}
+        for op in able or cuts or [self.facts.ops[self.cuts[tensor]]]:
+            places.setdefault(self.facts.code_at(op.event.stack) or labels.written_name(op.event), op)
+        return places
 
     def first_gradient(self, tensors: list[int]) -> Accumulated:
         """The first gradient that reaches another leaf after one of the tensors is used; the first of all otherwise."""
@@ -317,9 +343,12 @@ tensors; only the quantity of which the program takes a gradient depends on it; 
 _AS = {"item": "a Python number", "numpy": "an array", "tolist": "a list"}
 
 
+_DETACHING = ("detach", "data")
+
+
 def _why(op: OpFact) -> tuple[str, str]:
     """How an op cuts the backward path, and what to write instead."""
-    if op.event.name in ("detach", "data"):
+    if op.event.name in _DETACHING:
         return "cuts the path to the loss", f"Remove the {op.event.name}."
     if not all(is_float(out.dtype) for out in op.event.outputs):
         kind = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"

@@ -54,6 +54,15 @@ def test_a_detach_on_the_way_is_told_with_its_line_and_the_names(tmp_path: Path)
     assert one.fix.startswith("Remove the detach.")
 
 
+def test_all_that_cut_a_path_are_told_where_there_are_several(tmp_path: Path) -> None:
+    gate = "torch.sigmoid(self.gate(x))"
+    forward = f"self.head({gate}.detach())\\\n            + {gate}.detach().sum() + (self.gate(x) > 0).sum()"
+    (one,) = found(tmp_path, forward)
+    places = [f"`{gate}.detach()` in line {line}" for line in (10, 11)]
+    assert f"{places[0]} and {places[1]} cut every path to the loss." in one.why and one.line == 10
+    assert one.fix.startswith("Remove the detach on the path that should train them.")
+
+
 def test_what_is_computed_without_gradients_is_told_as_such(tmp_path: Path) -> None:
     forward = "self.head(self.quiet(x))\n\n    @torch.no_grad()\n    def quiet(self, x):\n        return self.gate(x)"
     (one,) = found(tmp_path, forward)
