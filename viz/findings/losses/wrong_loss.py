@@ -23,9 +23,10 @@ OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
 
 
 def wrong_losses(facts: Facts) -> list[Finding]:
-    """The first loss of each of these kinds: nll_loss or ctc_loss after a softmax over a dimension that is not the
-    classes'; one of them of probabilities without a logarithm; a cross entropy that receives probabilities instead of
-    scores; a loss of the softmax of one number; and a binary cross entropy with its target first.
+    """The first loss of each of these kinds: nll_loss, ctc_loss or a distribution after a softmax over a dimension that
+    is not the classes'; one of these losses of probabilities without a logarithm; a cross entropy that receives
+    probabilities instead of scores; a loss of the softmax of one number; and a binary cross entropy with its target
+    first.
 
     Cost: linear in the ops.
     """
@@ -52,6 +53,8 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = "nll_loss" if name == "nll_loss2d" else name  # PyTorch's, of more than two dimensions
     if name == "sub":
         yield from _scores_of_distribution(facts, event)
+    if name == "div":
+        yield from _probabilities_of_distribution(facts, event)
     if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
         yield from _swapped(facts, event)
     before = origin(facts, event.inputs[0], picks=True) if name in OF_PROBABILITIES | OF_SCORES else None
@@ -59,7 +62,9 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         return
     was, by = labels.written_name(before.op), written_at(facts, before.op)
     softmax = _softmax(facts, before) if name in OF_LOGARITHMS or was in ("softmax", "log_softmax") else None
-    across = _across(facts, softmax, name) if softmax is not None and name in OF_LOGARITHMS else None
+    across = (
+        _across(facts, softmax, name, name == "ctc_loss") if softmax is not None and name in OF_LOGARITHMS else None
+    )
     if across is not None:
         yield across
     if across is None and softmax is not None and name in OF_PROBABILITIES and _size_along(softmax.op) == 1:
@@ -112,12 +117,35 @@ def _scores_of_distribution(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         yield about("softmax-twice", facts, event, "softmax taken twice", why, fix)
 
 
-def _across(facts: Facts, softmax: Origin, loss: str) -> Finding | None:
-    """A softmax over another dimension than that of the classes: dimension 1 of what nll_loss receives, the last one of
-    what ctc_loss does."""
+def _probabilities_of_distribution(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    """Probabilities that a distribution divides by their sum along the classes, after a softmax along another
+    dimension.
+
+    The sum and the division belong to one call. A program that writes `p / p.sum(1, keepdim=True)` itself, as slot
+    attention does, means it so.
+    """
+    probabilities, *others = event.inputs
+    total = origin(facts, others[0]) if len(others) == 1 else None
+    if total is None or labels.written_name(total.op) != "sum" or total.op.stack != event.stack:
+        return
+    dim = total.op.attrs.get("dim")
+    dims = list(dim) if isinstance(dim, (list, tuple)) else [dim]
+    size = len(event.outputs[0].shape)
+    if total.op.inputs[0].tensor != probabilities.tensor or not size or dims not in ([-1], [size - 1]):
+        return
+    before = origin(facts, probabilities, picks=True)
+    if before is not None and labels.written_name(before.op) == "softmax":
+        across = _across(facts, before, written_at(facts, event), is_last=True)
+        if across is not None:
+            yield across
+
+
+def _across(facts: Facts, softmax: Origin, receiver: str, is_last: bool) -> Finding | None:
+    """A softmax over another dimension than that of the classes: dimension 1 of what nll_loss receives, the last one
+    (`is_last`) of what ctc_loss or a distribution does."""
     op = softmax.op
     received, shape = (softmax.since[0] if softmax.since else op).outputs[0].shape, op.outputs[0].shape
-    classes = len(received) - 1 if loss == "ctc_loss" else 1 if len(received) > 1 else 0
+    classes = len(received) - 1 if is_last else 1 if len(received) > 1 else 0
     dim, right = _dim(op, shape), softmax.dimension(classes)
     if right is None or dim == right:
         return None
@@ -128,8 +156,8 @@ def _across(facts: Facts, softmax: Origin, loss: str) -> Finding | None:
         by = f"this {name}"
     each = "sample" if dim == 0 else "position"
     why = (
-        f"{loss} expects the classes along {along}, but {by} makes the probabilities sum to 1 along dimension {dim}: "
-        f"over {text.count(shape[dim], each)} of a class, not over the classes of a {each}."
+        f"{receiver} expects the classes along {along}, but {by} makes the probabilities sum to 1 along dimension "
+        f"{dim}: over {text.count(shape[dim], each)} of a class, not over the classes of a {each}."
     )
     fix = f"Write dim={-1 if right == len(shape) - 1 else right}."
     return about("loss-dimension", facts, op, f"{name} over dimension {dim}", why, fix)

@@ -66,6 +66,12 @@ HEAD = (
             "which is dimension 2",
         ),
         ("Categorical(logits=F.softmax(x, 1)).log_prob(y).sum()", "softmax taken twice", "`Categorical(logits=F.softm"),
+        (
+            "Categorical(F.softmax(x, 0)).log_prob(y).sum()",
+            "softmax over dimension 0",
+            "`Categorical(F.softmax(x, 0))`",
+        ),
+        ("Categorical(probs=F.softmax(x, 0)[1:]).log_prob(y[1:]).sum()", "softmax over dimension 0", "over 3 samples"),
         ("F.nll_loss(F.softmax(x, dim=1)[y[1:]], y[1:])", "no logarithm", "the probabilities themselves"),
         ("F.cross_entropy(F.softmax(x, dim=1)[1:], y[1:])", "softmax taken twice", "to them again"),
         ("F.cross_entropy(F.softmax(x.view(3, 2, 2), 2)[:, -1], y // 2)", "softmax taken twice", "to them again"),
@@ -112,6 +118,9 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "Categorical(probs=F.softmax(x, 1)).log_prob(y).sum()",
         "Categorical(logits=F.log_softmax(x, 1)).log_prob(y).sum()",
         "(F.softmax(x, 1) - x.logsumexp(1, keepdim=True)).sum()",
+        "Categorical(probs=torch.sigmoid(x)).log_prob(y).sum()",
+        "Categorical(probs=F.softmax(x, 0).t()).log_prob(y[[0, 1, 2, 0]]).sum()",
+        "(lambda p: p / p.sum(-1, keepdim=True))(F.softmax(x, 0)).square().sum()",  # as slot attention does
     ],
 )
 def test_a_loss_as_it_should_be_is_no_finding(line: str, tmp_path: Path) -> None:
