@@ -225,13 +225,18 @@ class StandIns:
     # -- both -----------------------------------------------------------------------------------------------------
 
     def done(self, block: Block, tensors: Sequence[Tensor | None], borrowed: bool) -> tuple[Any, ...] | None:
-        """Do again what a block did; what it returns.  What it made in another call stays that call's."""
+        """Do again what a block did; what it returns.  What it made in another call stays that call's.
+
+        What it is given stands for the recorded tensors in the block alone: a hook may get the gradient that the
+        program passed, and passes again later.
+        """
+        run = self.run
         self.ran.add(block)
         if borrowed and block.is_hook:
-            self.run.doubted(ELSEWHERE)
+            run.doubted(ELSEWHERE, len(run.recorder.log) - 1)  # that it runs is noted already
         if self.is_other_mode(block):
-            self.run.doubted(OTHER_MODE)
-        live_before = dict(self.run.live) if borrowed else None
+            run.doubted(OTHER_MODE)
+        live_before = dict(run.live) if borrowed else {n: run.live[n] for n in block.entered.given if n in run.live}
         try:
             self.interpreter.block(block, tensors)
             left = block.left
@@ -239,9 +244,9 @@ class StandIns:
                 raise self.error(block)
             return None if left.results is None else tuple(self.result(number) for number in left.results)
         finally:
-            if live_before is not None:
-                self.run.live.clear()
-                self.run.live.update(live_before)
+            if borrowed:
+                run.live.clear()
+            run.live.update(live_before)
 
     def is_other_mode(self, block: Block) -> bool:
         """Return whether only one of two calls makes a graph: this one, or the one in which a block was recorded."""
