@@ -20,7 +20,7 @@ const BARE = { top: 22, right: 24, bottom: 22, left: 24 }; // where nothing lies
 const MINIMAP_ROOM = 132;
 const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
 const LEAST_PAD = 1;
-export const WEIGHT = { now: 160000, receives: 80000, row: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first
+export const WEIGHT = { ahead: 1000000, now: 160000, receives: 80000, over: 120000, row: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first; in a lecture, what a chapter speaks of before its move, and after it
 const MARGINS = [40, 16, 6]; // px from the border of the view to what a step is about; less where there is no room for more
 const LEAST_MARGIN = MARGINS[MARGINS.length - 1];
 const SLIVER = 0.02; // what the least part counts that is hidden, so that it is not given up for other cards
@@ -40,11 +40,13 @@ const LESS = 0.96; // of a zoom is tried next
 const [MOST, MOST_RIMS, MOST_ALONE] = [40, 4, 160]; // shifts that are tried, the shortest first: along both axes, for what is around, and along one axis
 const MOST_CARDS = 80; // that are looked at: so many are seen where one reads them
 
-/** The zoom for a graph that is seen in part: the usual one, or less where a step is seen with both its ends only so, but such that it is read. */
-function zoomFor({ index }, view) {
+/**
+ * The zoom for a graph that is seen in part: the usual one, or less where a step is seen with both its ends only so, or what a chapter
+ * speaks of together, but such that it is read.
+ */
+function zoomFor({ index }, view, spoken) {
   let zoom = READABLE;
-  for (const step of index.scene.steps) {
-    const boxes = [...cardsOf(index, step)].map(([node]) => boxOf(node));
+  for (const boxes of [...index.scene.steps.map((step) => [...cardsOf(index, step)].map(([node]) => boxOf(node))), spoken]) {
     if (!boxes.length) continue;
     const [x0, y0, x1, y1] = boxes.reduce(union);
     const room = (size, length) => (size - 2 * LEAST_MARGIN) / length;
@@ -63,15 +65,19 @@ function isClear(camera, view, boxes) {
   return (hasMap(view) ? Object.keys(CORNERS) : [null]).some((corner) => !bestMove(camera, view, null, subjects, barsOver(view, corner)).lost);
 }
 
-/** The camera as a graph opens: all of it where that is readable, else a part of it, the `focus` point in it; `whole`: all of it at any size. */
-export function overview({ plane, view, error, focus = null, whole = false }) {
+/**
+ * The camera as a graph opens: all of it where that is readable, else a part of it, the `focus` point in it; `whole`: all of it at any size.
+ * `spoken` are the boxes that a chapter of a lecture speaks of.
+ * @param {{ plane: any, view: any, error: any, focus?: any, whole?: boolean, spoken?: Box[] }} of
+ */
+export function overview({ plane, view, error, focus = null, whole = false, spoken = [] }) {
   const own = view.bare ? BARE : isLegendOnTop(plane, view) ? UNDER_LEGEND : PADDING;
   const pad = error ? { ...own, top: own.top + MESSAGE, bottom: own.bottom + MESSAGE } : own;
   const camera = fit(plane.framed, view, pad, whole ? 0 : READABLE, focus);
   const [x0, y0, x1, y1] = visibleBox(camera, view, LEAST_PAD / camera.zoom);
   const [a, b, c, d] = plane.framed;
   if (a >= x0 && b >= y0 && c <= x1 && d <= y1) return camera; // then there is no minimap
-  return fit(plane.framed, view, view.bare ? BARE : { ...PADDING, bottom: MINIMAP_ROOM }, whole ? 0 : zoomFor(plane, view), focus);
+  return fit(plane.framed, view, view.bare ? BARE : { ...PADDING, bottom: MINIMAP_ROOM }, whole ? 0 : zoomFor(plane, view, spoken), focus);
 }
 
 /** The nodes that a step is about, each with its weight. */

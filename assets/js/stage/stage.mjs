@@ -11,7 +11,7 @@ import { pictureOf } from "../paint/picture.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
 import { Scale } from "./scale.mjs";
-import { placeAt, stateAt } from "../scene/state.mjs";
+import { nodeState, placeAt, stateAt } from "../scene/state.mjs";
 import { fontsAt, Ruler } from "../geometry/text.mjs";
 import { readTokens, watchTheme } from "../paint/theme.mjs";
 
@@ -57,6 +57,8 @@ export class Stage {
   fitted = false; // whether the camera shows all that it can of the graph
   /** @type {Camera | null} where following has brought it last */
   brought = null;
+  /** @type {{ ids: string[], weight: number }} what the chapter of a lecture speaks of */
+  spoken = { ids: [], weight: 0 };
   editing = false; // whether a cell is
   /** @type {Map<string, Num>} what was typed into cells and is not yet in a revision */
   pending = new Map();
@@ -296,7 +298,37 @@ export class Stage {
     const { plane, tokens, view, index, wires, ruler } = this;
     const moment = this.t > 0 ? this.moment : stateAt(index, BEGUN);
     const font = fontsAt(tokens, camera);
-    return subjectsOf({ ruler, moment, plane, font, camera, view, wires });
+    const spoken = this.spokenOf().filter(({ id }) => !this.isFuture(id)).map((one) => ({ ...one, weight: this.spoken.weight })); // an empty card says nothing
+    return [...subjectsOf({ ruler, moment, plane, font, camera, view, wires }), ...spoken];
+  }
+
+  /**
+   * What the chapter of a lecture speaks of, as far as the graph has it.
+   * @returns {{ id: string, box: Box }[]}
+   */
+  spokenOf() {
+    return this.spoken.ids.flatMap((id) => {
+      const node = shownAs(this.index, id);
+      return node ? [{ id, box: boxOf(node) }] : [];
+    });
+  }
+
+  isFuture(id) {
+    const node = this.index.nodes.get(id);
+    return node !== undefined && this.moment !== null && nodeState(this.moment, node) === "future";
+  }
+
+  /**
+   * In a lecture: brings into view what a chapter speaks of, with what has just happened.
+   * @param {string[]} ids
+   * @param {boolean} ahead whether its text is read before its move: then this comes first
+   */
+  attend(ids, ahead) {
+    const [weight, before] = [ahead ? WEIGHT.ahead : WEIGHT.over, this.spoken];
+    this.spoken = { ids, weight };
+    if (!ids.length || !this.follow || !this.plane) return;
+    if (String(ids) !== String(before.ids) && (this.fits || this.isBrought)) this.fit();
+    else if (weight !== before.weight) this.followActive();
   }
 
   /** Into view, and out from under what lies over the stage; `still`: where one stays. */
@@ -357,7 +389,7 @@ export class Stage {
 
   cameraFor(focus, whole = false) {
     const { plane, view, index } = this;
-    return overview({ plane, view, error: index.scene.error, focus, whole });
+    return overview({ plane, view, error: index.scene.error, focus, whole, spoken: this.spokenOf().map(({ box }) => box) });
   }
 
   /** All of it where readable; where that is what one sees already, all of it at any size. */

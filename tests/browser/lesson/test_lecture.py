@@ -35,6 +35,20 @@ RESIZED = """(({ width, height }, stage) => Math.abs(width / height - stage.widt
 """The graph has been drawn for the room that the caption leaves it, of which a page hears a moment later."""
 
 
+SPOKEN = """(() => {
+  const chapter = backstep.scene().program.chapters[parseInt(document.getElementById('lecture').innerText) - 1];
+  const stage = document.getElementById('middle').getBoundingClientRect();
+  const there = (id) => backstep.scene().nodes.find((node) => node.id === id)?.tracks.state
+    .findLast(([from]) => from <= backstep.t())[1] !== 'future';
+  return chapter.select.filter(there).every((id) => {
+    const { x, y, width, height } = backstep.screenPos(id);
+    return x - width / 2 >= -1 && x + width / 2 <= innerWidth + 1
+      && y - height / 2 >= -1 && y + height / 2 <= stage.bottom + 1;
+  });
+})()"""
+"""Of what the chapter speaks of, all that is computed is in view."""
+
+
 CHAIN = """import engine as torch
 x = torch.ones(3, requires_grad=True)
 y = x
@@ -167,7 +181,8 @@ def test_a_hall_sees_the_bars_that_a_chapter_speaks_of_and_none_that_answers_its
         hall.until(f"!backstep.playing() && {label} === {words!r}")
         assert set(hall.js(future)) == {"hidden" if words == "t = 10: not yet" else "visible"}
         assert min(hall.js(LEAST.replace("'.unseen'", "'.unseen, .through > :is(h2, .hint)'"))) >= 0.025 * 720
-        assert hall.js(WHOLE)
+        hall.until(SPOKEN if "not yet" in words else WHOLE)
+        assert hall.js("(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(lecture)")
     hall.page.locator("#lecture .bar").nth(19).click()
     hall.until("document.getElementById('lecture').innerText.startsWith('2 of 4')")
 
@@ -258,6 +273,27 @@ def test_captions_with_questions_leave_room_for_what_happens(view: View) -> None
             )
         else:
             raise AssertionError(f"{program} has no last chapter")
+
+
+def test_what_a_chapter_speaks_of_is_in_view_when_its_text_is_read(view: View) -> None:
+    """None of these graphs has room on a screen of this size."""
+    hall = view
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    for program, chapters in (("broadcast_loss", 3), ("two_layers", 5), ("infinity", 4)):
+        hall.open(f"?program={program}&present=1")
+        for chapter in range(1, chapters + 1):
+            hall.until(
+                f"document.getElementById('lecture').innerText.startsWith('{chapter} of {chapters}')"
+                f" && !backstep.playing() && {RESIZED} && {SPOKEN} && backstep.leastText() >= {0.025 * 720}"
+            )
+            if chapter == chapters:
+                break
+            ended = f"backstep.t() >= backstep.scene().program.chapters[{chapter - 1}].step && !backstep.playing()"
+            hall.page.keyboard.press("PageDown")
+            hall.until("backstep.playing()")
+            hall.page.keyboard.press("PageDown")  # the move ends at once
+            hall.until(ended)
+            hall.page.keyboard.press("PageDown")
 
 
 def test_graph_stays_where_it_is_within_a_chapter_and_an_error_moves_nothing_out_of_view(view: View) -> None:

@@ -92,6 +92,7 @@ export class Lecture {
     this.place.hidden = !kind;
     this.pointing.clear();
     this.listen(kind !== null);
+    if (!kind) this.attend(null, "");
     if (!kind && this.full && document.fullscreenElement) document.exitFullscreen();
     this.full = false;
     clearInterval(this.timer);
@@ -232,9 +233,15 @@ export class Lecture {
     this.key = key;
     const one = chapters[chapter];
     if (this.kind === "1") this.reserve(one);
+    this.attend(one, stage);
     fill(this.place, this.kind === "1" ? this.caption(one, stage, t) : this.notes(one, chapters[chapter + 1], stage));
     if (this.kind === "1") this.hold(this.height());
     this.tell();
+  }
+
+  /** The graph shows what the chapter speaks of, as far as what happens leaves room. */
+  attend(one, stage) {
+    this.player.attend(this.kind && one ? one.select : [], stage === "ahead");
   }
 
   /** Makes the caption as high as the chapter needs from its text to its answer: while a gradient travels, the graph above stays where it is. */
