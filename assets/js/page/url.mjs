@@ -27,7 +27,8 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 /** Whether these are edits in their form; what the commands and values in them say, the server looks at. */
 const areEdits = (value) => isObject(value) && isObject(value.leaves ?? {}) && Array.isArray(value.commands ?? []) && (value.commands ?? []).every(isObject);
 
-/** The query of a view: {program, section, edits, revision, run, step, select, theme, layout, folds}; what is null is left out.
+/** The query of a view: {program, section, edits, revision, run, step, chapter, select, theme, layout, folds}; what is null is left out.
+ * `chapter`, counted from 1, is one whose text is read before its move, where the step belongs to the one before.
  * `first` says that a step of 0 has to stand there, because without a step the program opens at another one. */
 export function query(view) {
   if (!view.program) return view.theme ? `?theme=${view.theme}` : "";
@@ -38,6 +39,7 @@ export function query(view) {
   if (Number.isInteger(view.section)) pairs.push(["section", view.section]);
   if (view.run) pairs.push(["view", "run"]);
   if (view.step || view.first) pairs.push(["step", view.step]);
+  if (view.chapter) pairs.push(["chapter", view.chapter]);
   if (view.select) pairs.push(["select", view.select]);
   if (view.layout) pairs.push(["layout", view.layout]);
   if (view.folds && Object.keys(view.folds).length) pairs.push(["folds", pack(view.folds)]);
@@ -53,6 +55,7 @@ export function view(search) {
   const damaged = edits !== null && !areEdits(edits);
   const folds = query.has("folds") ? unpack(query.get("folds")) : {};
   const step = Number(query.get("step") ?? 0);
+  const chapter = Number(query.get("chapter") ?? NaN);
   const section = Number(query.get("section") ?? NaN);
   const theme = query.get("theme");
   return {
@@ -62,6 +65,7 @@ export function view(search) {
     revision: query.get("revision"),
     section: Number.isSafeInteger(section) && section >= 0 ? section : null,
     step: Number.isFinite(step) && step > 0 ? step : 0,
+    chapter: Number.isSafeInteger(chapter) && chapter > 0 ? chapter : null,
     run: query.get("view") === "run",
     unplaced: !query.has("step"),
     select: query.get("select"),

@@ -275,6 +275,25 @@ def test_captions_with_questions_leave_room_for_what_happens(view: View) -> None
             raise AssertionError(f"{program} has no last chapter")
 
 
+def test_a_page_that_is_loaded_again_comes_back_to_the_text_before_a_move(view: View) -> None:
+    hall = view
+    hall.open("?program=weights&present=1")
+    third = "document.getElementById('lecture').innerText.startsWith('3 of 4')"
+    asks = f"{third} && backstep.t() === 7 && !backstep.playing()"
+    for _ in range(4):  # two chapters and the third one's text
+        hall.page.keyboard.press("PageDown")
+        hall.until("!backstep.playing()")
+    hall.until(f"{asks} && location.search.includes('chapter=3')")
+    hall.page.reload()
+    hall.ready()
+    hall.until(f"{asks} && document.documentElement.dataset.present === 'hall'")
+    hall.page.keyboard.press("PageDown")
+    hall.until("backstep.t() === 10 && !backstep.playing() && !location.search.includes('chapter')")
+    hall.page.reload()
+    hall.ready()
+    hall.until(f"{third} && backstep.t() === 10")
+
+
 def test_what_a_chapter_speaks_of_is_in_view_when_its_text_is_read(view: View) -> None:
     """None of these graphs has room on a screen of this size."""
     hall = view

@@ -288,9 +288,14 @@ test("a tensor's number is read from every kind of element id", () => {
 });
 
 test("an address gives the same view back", () => {
-  const view = { program: "weights", section: 3, run: true, edits: { leaves: { 0: [["nan", 1.5]] }, commands: null }, revision: "ab", step: 9, select: "t0@n1", theme: "dark", present: "notes", layout: "spring", folds: { g1: true } };
+  const view = { program: "weights", section: 3, run: true, edits: { leaves: { 0: [["nan", 1.5]] }, commands: null }, revision: "ab", step: 9, chapter: 2, select: "t0@n1", theme: "dark", present: "notes", layout: "spring", folds: { g1: true } };
   const back = url.view(url.query(view));
   assert.deepEqual(back, { ...view, revision: null, damaged: false, unplaced: false });
+});
+
+test("only a chapter that is counted from 1 stands in an address", () => {
+  for (const other of ["0", "-1", "1.5", "x", ""]) assert.equal(url.view(`?program=p&chapter=${other}`).chapter, null, other);
+  assert.ok(!url.query({ program: "p", step: 4, chapter: null }).includes("chapter"));
 });
 
 test("a program that opens at its error can be addressed at its beginning", () => {

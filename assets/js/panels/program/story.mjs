@@ -133,6 +133,23 @@ export class Story {
     this.show();
   }
 
+  /** The number from 1 of the chapter whose text is read before its move; null where the time alone says which one it is. */
+  get ahead() {
+    if (!this.scene || this.turned === null) return null;
+    const { chapters } = this.scene.program;
+    return this.turned === this.player.t() && chapterAt(chapters, this.turned) !== this.chapter ? this.chapter + 1 : null;
+  }
+
+  /** Comes back to such a chapter, if the time is that of its text; else to the one that the time belongs to. @param {number | null} number */
+  resume(number) {
+    if (!this.scene) return;
+    const { chapters } = this.scene.program;
+    const to = (number ?? 0) - 1;
+    if (chapters[to] && restOf(chapters, to) === this.player.t()) return this.turn(to);
+    this.turned = null;
+    this.seek(this.player.t());
+  }
+
   /** The first chapter about one of these kinds of findings, as it is when its move is over. @param {string[]} kinds @returns {boolean} whether there is one */
   reach(kinds) {
     const { chapters } = this.scene.program;

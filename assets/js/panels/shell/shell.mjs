@@ -334,6 +334,7 @@ export class Shell {
     this.player.pause();
     const opens = view.unplaced ? this.session.scene?.program.opens ?? null : null;
     this.player.seek(opens ?? view.step);
+    this.story.resume(view.chapter);
     this.player.select(view.select);
     if (opens !== null) byId("left")?.scrollTo({ top: 0 }); // what is told first stands above the line that it is about
     this.quiet = false;
@@ -412,7 +413,7 @@ export class Shell {
     const { program, section, edits, scene, layout, folds } = this.session;
     if (this.quiet || !program || !scene || root().dataset.page !== "player") return;
     url.write({
-      program, section, edits: shortEdits(edits), revision: scene.revision.id, run: root().dataset.view === "run", step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens),
+      program, section, edits: shortEdits(edits), revision: scene.revision.id, run: root().dataset.view === "run", step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens), chapter: this.story.ahead,
       select: this.player.selection(), theme: this.theme, layout, folds, present: this.lecture.kind,
     }, push);
   }
