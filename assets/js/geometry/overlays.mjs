@@ -1,6 +1,7 @@
 // What lies over the stage: buttons, legend, minimap; nothing over a `bare` one, as in a lecture.  Pure: boxes [x0, y0, x1, y1] in px of a view.
 
-import { visibleBox } from "./camera.mjs";
+import { toWorld, visibleBox } from "./camera.mjs";
+import { boxOf, shared } from "../scene/card.mjs";
 
 /** @import { Box } from "../scene/scene.d.ts" */
 /** @import { View } from "./camera.mjs" */
@@ -10,6 +11,7 @@ const EDGE = 12; // from the border of the stage
 const TOOLS = [244, 40]; // the buttons, at the top right
 const CHIP = [72, 31]; // what is left of the legend where the graph is not seen whole, at the lower left
 const SCALE = 244; // px by which the scale of norms makes it wider
+const BESIDE_TOOLS = 264; // from the right, where it ends if it stands at the top
 const CRUMB = [27, 24, 8.4]; // the name of the model at the top left: its height, what is beside its text, and a letter
 const BESIDE_MAP = 172; // where it begins if the minimap is there
 const AIR = 4; // px that are kept free around each
@@ -79,15 +81,43 @@ export function barsOver(view, corner = null) {
 
 /**
  * The same, with what else lies over a long program: the scale of norms beside the legend, the name of the model at the top left.
- * @type {(plane: { index: any }, view: View, corner?: string | null) => number[][]}
+ * @type {(plane: { index: any }, view: View, corner?: string | null, isHigh?: boolean) => number[][]}
  */
-export function allOver({ index: { scene } }, view, corner = null) {
+export function allOver({ index: { scene } }, view, corner = null, isHigh = false) {
   const bars = barsOver(view, corner);
   if (view.bare) return bars;
   const [, y0, x1, y1] = bars[1];
-  if (scene.norms) bars.push([x1, y0, x1 + SCALE, y1]);
+  if (scene.norms && isHigh) bars[1] = legendBox(view, true);
+  else if (scene.norms) bars.push([x1, y0, x1 + SCALE, y1]);
   if (scene.model) bars.push(crumbBox(scene.model, hasMap(view) ? corner : null));
   return bars;
+}
+
+/**
+ * The legend with the scale of norms where a graph is seen in part: at the lower left, or at the top beside the buttons.
+ * @type {(view: View, isHigh: boolean) => Box}
+ */
+function legendBox({ width, height }, isHigh) {
+  const [wide, high] = [CHIP[0] + SCALE, isHigh ? TOOLS[1] : CHIP[1]];
+  const [x, y] = isHigh ? [width - BESIDE_TOOLS - wide, EDGE] : [EDGE, height - EDGE - high];
+  return [x - AIR, y - AIR, x + wide + AIR, y + high + AIR];
+}
+
+/**
+ * Whether the legend of a graph that is seen in part stands at the top: there it covers no card, and below it did; once there, it stays as long as it can.
+ * @type {(plane: { index: any, nodes: any }, camera: import("./camera.mjs").Camera, view: View, corner: string | null, now: boolean) => boolean}
+ */
+export function isLegendHigh({ index: { scene }, nodes }, camera, view, corner, now) {
+  if (view.bare || !scene.norms) return false;
+  const map = hasMap(view) ? corner : null;
+  const covers = ([x0, y0, x1, y1]) => {
+    const box = [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)];
+    return nodes.within(box).some((node) => shared(boxOf(node), box) > 0);
+  };
+  const above = legendBox(view, true);
+  const taken = [...(scene.model ? [crumbBox(scene.model, map)] : []), ...(map ? [mapBox(view, map)] : [])];
+  if (above[0] < 0 || taken.some((box) => shared(box, above) > 0) || covers(above)) return false;
+  return now || covers(legendBox(view, false));
 }
 
 /** The name of the model, beside the minimap where that has its corner. */

@@ -1,6 +1,6 @@
 // The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
 
-import { allOver, barsOfWhole, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
+import { allOver, barsOfWhole, isLegendHigh, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
 import { across, between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
@@ -31,6 +31,7 @@ export class Stage {
   /** @type {Camera} */
   camera = { x: 0, y: 0, zoom: 1 };
   view = { width: 0, height: 0, dpr: 1, bare: false };
+  isLegendHigh = false; // whether it has made room for a card, in a graph that is seen in part
   large = 1; // px of the page per px of the view: a hall sees all of it larger
   bare = false; // whether nothing lies over the graph
   /** @type {number | undefined} px of the page's right that a panel takes; undefined before the first look */
@@ -458,18 +459,19 @@ export class Stage {
     if (this.glide) this.touch("graph");
   }
 
-  /** The legend is a strip where it covers nothing of the graph, else one small button, beside a minimap. */
+  /** The legend is a strip where it covers nothing of the graph, else a small one, beside a minimap, that makes room for cards if it can. */
   settleBars(frame) {
     this.minimap.settle(frame, this.view);
     const uncovered = isUncovered(this.plane, this.camera, this.view);
     this.host.classList.toggle("bs-in-part", !uncovered);
-    this.host.classList.toggle("bs-legend-top", uncovered && isLegendOnTop(this.plane, this.view));
+    this.isLegendHigh = !uncovered && isLegendHigh(this.plane, this.camera, this.view, this.minimap.corner, this.isLegendHigh);
+    this.host.classList.toggle("bs-legend-top", uncovered ? isLegendOnTop(this.plane, this.view) : this.isLegendHigh);
   }
 
   /** What lies over the graph now, in px: no number stands there. */
   over(camera) {
     const { view, callout } = this;
-    const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : allOver(this.plane, view, this.minimap.corner);
+    const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : allOver(this.plane, view, this.minimap.corner, this.isLegendHigh);
     if (!callout) return bars;
     const [x0, y0, x1, y1] = callout;
     return [...bars, [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { allOver, barsOfWhole, barsOver, CORNERS, isNearlyWhole, isUncovered, mapBox } from "../../../assets/js/geometry/overlays.mjs";
+import { allOver, barsOfWhole, barsOver, CORNERS, isLegendHigh, isNearlyWhole, isUncovered, mapBox } from "../../../assets/js/geometry/overlays.mjs";
 import { READABLE, toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";
@@ -179,4 +179,18 @@ test("a graph that is whole only just is shown whole, clear of the buttons and t
     const [, end] = toScreen(camera, view, 0, 700);
     assert.ok(camera.zoom >= WHOLE && top >= 51.9 && end <= height - 43.9, `${height}: zoom ${camera.zoom}, ${top} to ${end}`);
   }
+});
+
+test("the legend with the scale of norms makes room for a card if nothing is at the top, and stays there as long as nothing comes", () => {
+  const low = [-400, 230, -300, 262];
+  const high = [0, -258, 100, -235];
+  const isHigh = (cards, now, model = "model: GPT", view = VIEW, corner = "low-right") => {
+    const plane = planeOf(cards);
+    Object.assign(plane.index.scene, { model, norms: [0.001, 1] });
+    return isLegendHigh(plane, NOW, view, corner, now);
+  };
+  assert.deepEqual([isHigh({}, false), isHigh({ low }, false), isHigh({}, true), isHigh({ low, high }, false), isHigh({ low, high }, true)], [false, true, true, false, false]);
+  assert.equal(isHigh({ low }, false, "model: a name that is too long for both of them to have room beside the buttons"), false);
+  assert.equal(isHigh({ low }, false, null, { ...VIEW, width: 560 }, null), false, "a narrow stage has no room for it");
+  assert.ok(allOver({ index: { scene: { norms: [0.001, 1] } } }, VIEW, null, true).every((bar) => shared(bar, [20, VIEW.height - 40, 300, VIEW.height - 20]) === 0));
 });
