@@ -8,3 +8,7 @@ print(first)
 
 (second,) = torch.autograd.grad(first, x)
 print(second)
+
+with torch.no_grad():
+    newton = x - first / second
+print(newton)
