@@ -173,18 +173,22 @@ def test_a_stage_that_gets_lower_keeps_what_happens_now_in_view_unless_somebody_
     """As where another lane of the timeline comes, or the window is made smaller."""
     place = """(({ y, height }, { top, bottom }) => [y - (top + bottom) / 2, y + height / 2 < bottom])(
       backstep.screenPos(backstep.state().active), document.querySelector('.bs-stage').getBoundingClientRect())"""
-    high, low = ({"width": 1280, "height": height} for height in (900, 560))
     view.page.emulate_media(reduced_motion="reduce")
+
+    def resize(height: int) -> None:
+        view.page.set_viewport_size({"width": 1280, "height": height})
+        box = "document.querySelector('.bs-stage').getBoundingClientRect()"
+        view.until(f"innerHeight === {height} && Math.abs(backstep.view().height - {box}.height) < 1")
+
     for step in (2, 6, 8):
-        view.page.set_viewport_size(high)
+        view.page.set_viewport_size({"width": 1280, "height": 900})
         view.open(f"?program=attention_block&step={step - 1}")
         view.page.keyboard.press("ArrowRight")
         view.until(f"backstep.t() === {step}")
-        view.page.set_viewport_size(low)
+        resize(560)
         view.until(f"{place}[1]")
-    view.page.set_viewport_size(high)
-    view.until(f"{place}[1]")
+    resize(900)
     view.page.keyboard.press("Shift+ArrowDown")
     down, _ = view.js(place)
-    view.page.set_viewport_size(low)
+    resize(560)
     view.until(f"Math.abs({place}[0] - {down}) < 1")
