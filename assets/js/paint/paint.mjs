@@ -234,10 +234,13 @@ function head(brush, node, indent = 14, right = 12) {
   const { ruler, write, font, tokens } = brush;
   const [x0, y0, x1] = boxOf(node);
   const wide = node.w - indent - right;
-  const title = cutName(ruler, font.title, node.label, wide);
+  const [shape] = node.sub.split(" \u00b7 "); // the role is said by bar, stub and row too
+  const ends = node.label.replace(/^self\./, ""); // says as much, where the shape has room only beside it
+  const hasRoom = (name) => ruler.widthOf(font.title, name) + 10 + ruler.widthOf(font.plain, shape) <= wide;
+  const name = brush.detail >= 2 && !hasRoom(node.label) && hasRoom(ends) ? ends : node.label;
+  const title = cutName(ruler, font.title, name, wide);
   write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
   if (brush.detail < 2) return;
-  const [shape] = node.sub.split(" \u00b7 "); // the role is said by bar, stub and row too
   const sub = fitting(ruler, font.plain, [node.sub, shape, ""], wide - 10 - ruler.widthOf(font.title, title));
   if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
 }

@@ -358,3 +358,14 @@ test("the name of an op that has no room for its suffix stands without that, and
   };
   assert.deepEqual([texts(100, "\u00d7"), texts(70, "\u00d7"), texts(70, "mul"), texts(100, "mul")], [["MulBackward0"], ["Mul"], ["mul"], ["mul", "MulBackward0"]]);
 });
+
+test("beside an attribute of self the shape has room without that", () => {
+  const heads = (w) => {
+    const scene = case1();
+    const nodes = scene.nodes.filter((node) => node.id === "t1").map((node) => ({ ...node, w, label: "self.weights[0]", sub: "40\u00d740 \u00b7 leaf" }));
+    const { texts, context } = noting();
+    paintGraph(context, VIEW, { ...frameAt(prepare({ ...scene, edges: [], nodes }), 0), wires: [] });
+    return texts.slice(0, 2);
+  };
+  assert.deepEqual([heads(260), heads(180), heads(150)].map(([name, shape]) => `${name} ${shape}`), ["self.weights[0] 40\u00d740 \u00b7 leaf", "self.weights[0] 40\u00d740", "weights[0] 40\u00d740"]);
+});
