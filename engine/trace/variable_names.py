@@ -284,9 +284,7 @@ class _ListNames:
         self._comprehensions: dict[int, tuple[Sequence[Frame], _Comprehension | None]] = {}  # by the id of the frames
         self._running: _Comprehension | None = None
         self._kinds: dict[Sequence[Frame], list[str]] = {}  # of the ops so far, by their expression
-        self._tensors: dict[
-            int, list[tuple[Sequence[Frame], int, str]]
-        ] = {}  # their expression, which op, and the list
+        self._uses: dict[int, list[tuple[Sequence[Frame], int, str]]] = {}  # of tensors: expression, which op, list
 
     def leave(self, event: AnyEvent, frames: Sequence[Frame]) -> dict[int, str]:
         """The names of elements, if the comprehension has ended before an event at `frames`."""
@@ -297,12 +295,12 @@ class _ListNames:
         ):
             return {}
         names: dict[int, str] = {}
-        for tensor, uses in self._tensors.items():
+        for tensor, uses in self._uses.items():
             counts = {(name, number // _period(self._kinds[frames])) for frames, number, name in uses}
             if len(counts) == 1:
                 ((name, number),) = counts
                 names[tensor] = f"{name}[{number}]"
-        self._running, self._kinds, self._tensors = None, {}, {}
+        self._running, self._kinds, self._uses = None, {}, {}
         return names
 
     def see(self, kind: str, frames: Sequence[Frame]) -> None:
@@ -316,7 +314,7 @@ class _ListNames:
         """Note that the op that was counted last has a tensor that a variable is bound to."""
         if self._running is not None and tuple(frames) in self._kinds and (name := self._running.lists.get(variable)):
             use = tuple(frames), len(self._kinds[tuple(frames)]) - 1, name
-            self._tensors.setdefault(tensor, []).append(use)
+            self._uses.setdefault(tensor, []).append(use)
 
     def _comprehension(self, frames: Sequence[Frame]) -> _Comprehension | None:
         """The comprehension that the expression at `frames` is in, if each iteration computes it."""

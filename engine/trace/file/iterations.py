@@ -17,19 +17,17 @@ class Passes:
     is counted on.
 
     >>> passes = Passes()
-    >>> [(passes.see(step), passes.count, passes.is_certain)[1:] for step in "DGDGDG"]
-    [(1, False), (1, False), (1, True), (2, True), (2, True), (3, True)]
+    >>> for step in "DGDGDG":
+    ...     passes.see(step)
+    >>> passes.count
+    3
     """
 
     def __init__(self) -> None:
         self.count = 0
         self.is_certain = False
         self._place: Hashable | None = None
-        self._others: list[Hashable] = []  # since the place was last seen
-
-    def begin(self, place: Hashable) -> None:
-        """The first pass has ended, certainly at this place."""
-        self.count, self.is_certain, self._place = 1, True, place
+        self._others: dict[Hashable, None] = {}  # since the place was last seen, in order
 
     def see(self, place: Hashable) -> None:
         """Take note of the place, such as a call stack, at which something has ended."""
@@ -38,13 +36,13 @@ class Passes:
             return
         if place == self._place:
             if self._others and not self.is_certain:
-                self._place = self._others[-1]
+                self._place = next(reversed(self._others))
             else:
                 self.count += 1
         elif place in self._others:
             self.count, self._place = self.count + 2, place  # both of its passes
         else:
-            self._others.append(place)
+            self._others[place] = None
             return
         self.is_certain = True
         self._others.clear()

@@ -7,7 +7,7 @@ written then and let go, because nobody announces what the program writes during
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, Literal
 
 from ...arrays.session import slot
@@ -18,48 +18,18 @@ Refusal = Literal["no-update", "inside"]
 """Why a recording does not pause: no optimiser makes a step, or each one is inside what has to be recorded whole."""
 
 
-class Updates:
-    """The number of iterations that have ended, counted by the steps of optimisers.
-
-    An iteration ends with the last of the steps that are made before the first one comes again: a GAN makes two in
-    each. Hence the first iteration is over before it is known, and the second is the first that can be paused after.
-    Steps of another loop take over as in `Passes`.
-
-    >>> updates = Updates()
-    >>> [updates.see(step) for step in "DGDGDG"], updates.count
-    ([False, False, False, True, False, True], 3)
-    """
-
-    def __init__(self) -> None:
-        self._first: list[Hashable] = []  # the steps of the first iteration
-        self._passes = Passes()
-
-    @property
-    def count(self) -> int:
-        return self._passes.count
-
-    def see(self, step: Hashable) -> bool:
-        """Take note of a step, by what tells it from others; returns whether an iteration ends with it."""
-        if not self.count:
-            if step not in self._first:
-                self._first.append(step)
-                return False
-            self._passes.begin(self._first[-1])
-        before = self.count
-        if step not in self._first[:-1]:
-            self._passes.see(step)
-        return self.count > before
-
-
 class Pauses:
     """The pauses of a recording: it goes on for each iteration that `selection` keeps.
+
+    An iteration is counted by the steps of optimisers.  That the first is over is certain in the second, so the second
+    is the first that the recording can pause after.
 
     `write` writes all that has been recorded and lets it go, and returns whether the recording may still go on.
     """
 
     def __init__(self, recorder: Recorder, selection: Selection, write: Callable[[], bool]) -> None:
         self.recorder, self.selection, self._write = recorder, selection, write
-        self.updates = Updates()
+        self.updates = Passes()
         self.refusal: Refusal | None = "no-update"
         """Why the recording did not pause when it was last to."""
         self._since: int | None = None
@@ -81,9 +51,11 @@ class Pauses:
     def stepped(self, optimizer: Any) -> None:
         """An optimiser has made a step, called by our caller."""
         self.refusal = None
-        if not self.updates.see((self.recorder.stacks.frames(sys._getframe(2)), _first_parameter(optimizer))):
+        updates, before = self.updates, self.updates.count
+        updates.see((self.recorder.stacks.frames(sys._getframe(2)), _first_parameter(optimizer)))
+        if updates.count == before or not updates.is_certain:
             return
-        if self.selection.keeps(self.updates.count):
+        if self.selection.keeps(updates.count):
             self.go_on()
         elif self._since is None and slot.active is self.recorder:
             self._pause()

@@ -12,7 +12,7 @@ import engine
 from engine.arrays.session import slot
 from engine.trace.events import BackwardStarted, LeafCreated, OpCalled, Trace
 from engine.trace.file import streaming
-from engine.trace.file.iterations import Iterations, Selection
+from engine.trace.file.iterations import Iterations, Passes, Selection
 from engine.trace.file.streaming import Most, Progress, Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
@@ -46,6 +46,23 @@ def test_an_iteration_ends_with_the_step_of_the_optimiser() -> None:
     with engine.record() as trace:
         train(3)
     assert numbers(trace) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("steps", "counts"),
+    [
+        ("DGDGDG", [1, 1, 1, 2, 2, 3]),  # that G ends a pass is certain when D comes again
+        ("DDGDDG", [1, 2, 2, 3, 4, 4]),  # a critic's steps are counted
+        ("AAAABBBB", [1, 2, 3, 4, 4, 6, 7, 8]),  # another loop
+        ("ABBB", [1, 1, 3, 4]),
+    ],
+)
+def test_a_pass_ends_with_the_last_of_its_steps(steps: str, counts: list[int]) -> None:
+    passes, found = Passes(), []
+    for step in steps:
+        passes.see(step)
+        found.append(passes.count)
+    assert found == counts
 
 
 def test_two_optimisers_in_one_round_are_one_iteration() -> None:

@@ -13,7 +13,6 @@ from engine.arrays.session import slot
 from engine.trace.events import Accumulated, GroupEntered, OpCalled, Refreshed, Skipped, Trace
 from engine.trace.file.iterations import Selection
 from engine.trace.file.outline import outline_in_file
-from engine.trace.file.pausing import Updates
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
@@ -130,15 +129,6 @@ def test_error_in_a_pause_is_the_last_event_with_the_number_of_its_iteration(tmp
     stream.finish({})
     trace = open_trace(tmp_path / "t")
     assert pauses(trace) == [(5, 7)] and type(trace.events[-1]).__name__ == "ErrorRaised"
-
-
-def test_the_end_of_an_iteration_is_the_last_of_its_steps() -> None:
-    updates = Updates()
-    assert [updates.see(step) for step in "DDGDDG"] == [False, True, False, True, True, False]  # a critic's are counted
-    other = Updates()
-    for step in "AAAABBBB":
-        other.see(step)
-    assert other.count == 8
 
 
 @pytest.mark.parametrize("is_new", [False, True])

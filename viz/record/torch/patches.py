@@ -76,10 +76,12 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
     """Replace the functions; `undo` becomes what `remove` needs."""
     get_default_nowrap_functions()  # torch makes its table at the first call: of what it has without us
 
-    def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        replacement = make(getattr(owner, name))
+    def exchange(owner: Any, name: str, replacement: Any) -> None:
         undo.append((owner, name, vars(owner).get(name, MISSING)))
         setattr(owner, name, replacement)
+
+    def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
+        exchange(owner, name, make(getattr(owner, name)))
 
     def watched(owner: Any, wrapper: Callable[..., Any], *names: str) -> None:
         for name in names:
@@ -103,12 +105,9 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
     watched(torch.Tensor, escape, "numpy", "tolist")
     watched(torch.Tensor, formatted, "__format__")
     watched(torch.Tensor, aside, "as_subclass")  # torch 2.4 refuses it under a dispatch mode
-    own = vars(_HookMixin)["_register_hook"]
-    undo.append((_HookMixin, "_register_hook", own))
-    setattr(_HookMixin, "_register_hook", staticmethod(hook_on_node(own.__func__)))  # noqa: B010 see above
-    own = vars(torch.autograd.Function)["apply"]
-    undo.append((torch.autograd.Function, "apply", own))
-    setattr(torch.autograd.Function, "apply", classmethod(custom_function(watch, own)))  # noqa: B010 see above
+    exchange(_HookMixin, "_register_hook", staticmethod(hook_on_node(_HookMixin._register_hook)))
+    function = torch.autograd.Function
+    exchange(function, "apply", classmethod(custom_function(watch, vars(function)["apply"])))
     replace(torch._tensor_str, "_str", functools.partial(escape, watch, kind="repr"))
     for name in ("backward", "grad"):
         replace(torch.autograd, name, functools.partial(backward_call, watch, name))
