@@ -89,8 +89,8 @@ def multiply_at(data: Array, key: Any, values: Array) -> None:
     order = xp.argsort(places, kind="stable")
     ordered = places[order]
     nth = xp.arange(places.size, like=data) - xp.searchsorted(ordered, ordered)
-    flat, drawn = data.reshape(-1), xp.broadcast_to(values, data[key].shape).ravel()
+    flat, factors = data.reshape(-1), xp.broadcast_to(values, data[key].shape).ravel()
     for n in range(int(nth.max()) + 1 if places.size else 0):
         chosen = order[nth == n]
-        flat[places[chosen]] *= drawn[chosen]
+        flat[places[chosen]] *= factors[chosen]
     data[...] = flat.reshape(data.shape)

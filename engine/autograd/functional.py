@@ -96,7 +96,7 @@ class _Task:
                 )
         return several, values
 
-    def begun(self, inputs: Any) -> tuple[bool, tuple[Tensor, ...]]:
+    def points_of(self, inputs: Any) -> tuple[bool, tuple[Tensor, ...]]:
         """Return whether the inputs are a tuple, and the points to differentiate at."""
         several, values = self.tensors(inputs, "inputs")
         return several, self.points(values)
@@ -208,7 +208,7 @@ def vjp(
     """
     task = _Task("vjp", create_graph, strict)
     with enable_grad():
-        several_inputs, points = task.begun(inputs)
+        several_inputs, points = task.points_of(inputs)
         several, outputs = task.called(func, points)
         weights = task.weights(v, outputs, several, "the user-provided function returns")
     with set_grad_enabled(create_graph or is_grad_enabled()):
@@ -230,7 +230,7 @@ def jvp(
     """
     task = _Task("jvp", create_graph, strict)
     with enable_grad():
-        several_inputs, points = task.begun(inputs)
+        several_inputs, points = task.points_of(inputs)
         weights = task.weights(v, points, several_inputs, "the input to the user-provided function is")
         several, outputs = task.called(func, points)
         dummies = tuple(zeros(out, requires_grad=True) for out in outputs)
@@ -264,7 +264,7 @@ def jacobian(
         _check_forward(create_graph, strict, vectorize)
     task = _Task("jacobian", create_graph, strict)
     with enable_grad():
-        several_inputs, points = task.begun(inputs)
+        several_inputs, points = task.points_of(inputs)
         several, outputs = task.called(func, points)
         if vectorize and strict:
             raise errors.runtime(BATCHED_STRICT)
@@ -338,7 +338,7 @@ def hessian(
 
 def _sloped(task: _Task, func: Callable[..., Any], inputs: Tensors, v: Any) -> tuple[Any, ...]:
     """Return whether the inputs are a tuple, the points, the weights, the one value there, and its gradients."""
-    several, points = task.begun(inputs)
+    several, points = task.points_of(inputs)
     weights = task.weights(v, points, several, "the input to the user-provided function is")
     value = task.value(func, points)
     slopes = _pulled((value,), points, graph=True)

@@ -131,8 +131,8 @@ class Uniform(Distribution):
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
-        return self.low + drawn * (self.high - self.low)
+        uniform = rand(self._extended_shape(sample_shape), dtype=self.low.dtype, device=self.low.device)
+        return self.low + uniform * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
@@ -189,8 +189,8 @@ class Exponential(Distribution):
         return zeros_like(self.rate)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = self.rate.new_empty(self._extended_shape(sample_shape)).exponential_()
-        result: Tensor = drawn / self.rate
+        exponential = self.rate.new_empty(self._extended_shape(sample_shape)).exponential_()
+        result: Tensor = exponential / self.rate
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -228,8 +228,8 @@ class Laplace(_Located):
         return 2 * self.scale.pow(2)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(-0.5, 0.5)
-        result: Tensor = self.loc - self.scale * drawn.sign() * (-2 * drawn.abs()).log1p()
+        uniform = self.loc.new_empty(self._extended_shape(sample_shape)).uniform_(-0.5, 0.5)
+        result: Tensor = self.loc - self.scale * uniform.sign() * (-2 * uniform.abs()).log1p()
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -277,8 +277,8 @@ class Cauchy(_Located):
         return full(self._extended_shape(), math.inf, dtype=self.loc.dtype, device=self.loc.device)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
-        result: Tensor = self.loc + drawn * self.scale
+        cauchy = self.loc.new_empty(self._extended_shape(sample_shape)).cauchy_()
+        result: Tensor = self.loc + cauchy * self.scale
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -379,8 +379,8 @@ class MultivariateNormal(Distribution):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._extended_shape())
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = _standard(self.loc, self._extended_shape(sample_shape))
-        result: Tensor = self.loc + (self._unbroadcasted_scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
+        noise = _standard(self.loc, self._extended_shape(sample_shape))
+        result: Tensor = self.loc + (self._unbroadcasted_scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
         return result
 
     def _log_det(self) -> Tensor:

@@ -165,8 +165,8 @@ class Categorical(Distribution):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         count = Size(sample_shape).numel()
         with no_grad():
-            drawn = multinomial(self.probs.reshape(-1, self._num_events), count, True).T
-        return drawn.reshape(self._extended_shape(sample_shape))
+            classes = multinomial(self.probs.reshape(-1, self._num_events), count, True).T
+        return classes.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
@@ -261,8 +261,8 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
     has_rsample = True
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        drawn = self.sample(sample_shape)
-        return drawn + (self.probs - self.probs.detach())
+        sample = self.sample(sample_shape)
+        return sample + (self.probs - self.probs.detach())
 
 
 class Poisson(Distribution):
@@ -343,8 +343,8 @@ class Geometric(ByOdds):
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with no_grad():
             least = float(arrays.xp.finfo(self.probs._array.dtype).tiny)
-            drawn = self.probs.new_empty(self._extended_shape(sample_shape)).uniform_(least, 1)
-            result: Tensor = (drawn.log() / (-self.probs).log1p()).floor()
+            uniform = self.probs.new_empty(self._extended_shape(sample_shape)).uniform_(least, 1)
+            result: Tensor = (uniform.log() / (-self.probs).log1p()).floor()
             return result
 
     def log_prob(self, value: Tensor) -> Tensor:

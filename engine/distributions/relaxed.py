@@ -38,8 +38,8 @@ class LogitRelaxedBernoulli(ByOdds):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         probs = off_the_ends(self.probs.expand(shape))
-        drawn = off_the_ends(rand(shape, dtype=probs.dtype, device=probs.device))
-        odds = drawn.log() - (-drawn).log1p() + probs.log() - (-probs).log1p()
+        uniform = off_the_ends(rand(shape, dtype=probs.dtype, device=probs.device))
+        odds = uniform.log() - (-uniform).log1p() + probs.log() - (-probs).log1p()
         return odds / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -123,8 +123,8 @@ class ExpRelaxedCategorical(Distribution):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        drawn = off_the_ends(rand(shape, dtype=self.logits.dtype, device=self.logits.device))
-        scores = (self.logits + -((-(drawn.log())).log())) / self.temperature
+        uniform = off_the_ends(rand(shape, dtype=self.logits.dtype, device=self.logits.device))
+        scores = (self.logits + -((-(uniform.log())).log())) / self.temperature
         result: Tensor = scores - scores.logsumexp(dim=-1, keepdim=True)
         return result
 

@@ -80,7 +80,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
     >>> (torch.nn.init.uniform_(torch.empty(9), 3, 4) >= 3).all()
     tensor(True)
     """
-    tensor.uniform_(a, b, **_drawn(generator))
+    tensor.uniform_(a, b, **_by_generator(generator))
     return tensor
 
 
@@ -94,11 +94,11 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     >>> torch.nn.init.normal_(torch.empty(2), mean=3.0, std=0.0)
     tensor([3., 3.])
     """
-    tensor.normal_(mean, std, **_drawn(generator))
+    tensor.normal_(mean, std, **_by_generator(generator))
     return tensor
 
 
-def _drawn(generator: Any) -> dict[str, Any]:
+def _by_generator(generator: Any) -> dict[str, Any]:
     return {} if generator is None else {"generator": generator}
 
 
@@ -117,7 +117,7 @@ def trunc_normal_(
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(FAR, stacklevel=3)
     low, high = (0.5 * (1 + math.erf((end - mean) / std / math.sqrt(2.0))) for end in (a, b))
-    tensor.uniform_(2 * low - 1, 2 * high - 1, **_drawn(generator))
+    tensor.uniform_(2 * low - 1, 2 * high - 1, **_by_generator(generator))
     tensor.erfinv_()
     tensor.mul_(std * math.sqrt(2.0)).add_(mean)
     tensor.clamp_(min=a, max=b)
@@ -308,8 +308,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
-    drawn = fills.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_drawn(generator))._array
-    q, r = xp.linalg.qr(drawn.T if rows < columns else drawn)
+    normal = fills.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, **_by_generator(generator))._array
+    q, r = xp.linalg.qr(normal.T if rows < columns else normal)
     q = q * xp.sign(xp.diagonal(r))
     values = (q.T if rows < columns else q).reshape(tuple(tensor.shape)) * gain
     tensor.copy_(new_leaf(values.astype(tensor._array.dtype), "orthogonal"))
@@ -331,7 +331,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
-    tensor.normal_(0, std, **_drawn(generator))
+    tensor.normal_(0, std, **_by_generator(generator))
     values = tensor._array.copy()
     for column in range(columns):
         values[draws.randperm(rows)._array[:zeros], column] = 0

@@ -42,8 +42,8 @@ def _rrelu(self: Array, noise: Array, lower: float = 1 / 8, upper: float = 1 / 3
 
 
 def _rrelu_slope(grad: Any, self: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
-    drawn = training and upper - lower > 1e-6
-    return where(gt(self, 0), grad, grad * (noise if drawn else (lower + upper) / 2))
+    is_random = training and upper - lower > 1e-6
+    return where(gt(self, 0), grad, grad * (noise if is_random else (lower + upper) / 2))
 
 
 def _threshold(self: Array, threshold: float, value: float) -> Array:

@@ -152,7 +152,7 @@ class _Climb:
         self.suffix = ""
         self.counted: tuple[object, ...] | None = None
         self.element: _Element | None = None
-        self.begun = (0, 0)
+        self.start = (0, 0)
         self.place: object = None
         self.part: int | None = None
         self.each = False
@@ -162,7 +162,7 @@ class _Climb:
         while self.frames:
             file = self.sources.file(self.frames[-1].file)
             node = self.sources.node(self.frames[-1])
-            self.begun = (self.frames[-1].line, self.frames[-1].col)
+            self.start = (self.frames[-1].line, self.frames[-1].col)
             targets = self.within(file, node) if node is not None else None
             if targets != "returned":
                 return targets if isinstance(targets, list) else None
@@ -239,7 +239,7 @@ class _Climb:
         """The value is an element of a list from a comprehension: only counting says which one."""
         whole = comprehension.elt
         if _is_sure(whole):
-            self.element = self.suffix, self.begun
+            self.element = self.suffix, self.start
         self.suffix = f"[#]{self.suffix}"
         if self.frames[-1].function.rpartition(".")[2] in COMPREHENSIONS:  # before Python 3.12, a frame of its own
             self.frames.pop()

@@ -36,8 +36,8 @@ OTHERS = {
 }
 
 PARTICIPLES = {
-    "asked", "born", "found", "given", "held", "kept", "known", "listed", "made", "placed", "shown", "told", "wanted",
-    "written",
+    "asked", "begun", "born", "drawn", "found", "given", "held", "kept", "known", "listed", "made", "placed", "shown",
+    "told", "wanted", "written",
 }  # fmt: skip
 """They say how a value came about, and not what it is: write `gradients` or `nodes`."""
 IN_FILES = {

@@ -65,14 +65,14 @@ def _stops(facts: Facts, still: set[int]) -> dict[int, int]:
         record = facts.node(op) if op is not None else None
         if op is None or record is None or not isinstance(event, VjpRun):
             continue
-        begun = stop_of.get(event.node, op) if all(_is_zero(facts, above) for above in event.upstream) else op
+        stop = stop_of.get(event.node, op) if all(_is_zero(facts, above) for above in event.upstream) else op
         for edge, cotangent in zip(record.edges, event.cotangents, strict=False):
             if edge is None or not _is_zero(facts, cotangent):
                 continue
             if edge.leaf in still:
-                stops.setdefault(edge.leaf, begun)
+                stops.setdefault(edge.leaf, stop)
             elif edge.node is not None:
-                stop_of.setdefault(edge.node, begun)
+                stop_of.setdefault(edge.node, stop)
     return stops
 
 

@@ -125,7 +125,7 @@ def tensor_id(tensor: int, version: int, first: int) -> str:
 def draw(facts: Facts, grouping: Grouping) -> Drawing:
     """The whole graph, nothing folded. Cost: linear in events and edges."""
     drawing = Drawing(nx.MultiDiGraph(), facts, grouping)
-    drawn = [op for op in facts.ops if op.writes_grad is None]
+    ops = [op for op in facts.ops if op.writes_grad is None]
     drawing.failing = {error.index: error_tensors(facts, error) for error in facts.errors}
     special = facts.retained.keys() | facts.receives | {one for tensors in drawing.failing.values() for one in tensors}
     for (tensor, version), role in _cards(facts, special).items():
@@ -136,7 +136,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
         drawing.items[ident] = Item(
             ident, "tensor", role, tensor, version, None, None, group_of(facts, grouping, tensor, version)
         )
-    for op in drawn:
+    for op in ops:
         ident = op.id
         op_role: Role = "inner" if any(o.requires_grad for o in op.event.outputs) else "constant"
         drawing.items[ident] = Item(ident, "op", op_role, op=op.index, group=grouping.of.get(op.index))
@@ -144,7 +144,7 @@ def draw(facts: Facts, grouping: Grouping) -> Drawing:
     _link_data(drawing)
     stubs = _stubs(facts, grouping, drawing)
     _feed(drawing)
-    for op in drawn:
+    for op in ops:
         _inputs(drawing, op.event, op.index, stubs)
         _outputs(drawing, op.event, op.index)
     _histories(drawing)

@@ -56,7 +56,7 @@ class Comparison:
     """How far two recordings go together: `steps` is how many, `ops` and `vjps` of them are ops and VJPs.
 
     `worst` is the largest relative difference of a value in them; `first` is the first step that differs, if any.
-    `drawn` is a leaf that begins with other numbers in each, as random draws do: from there on numbers are not
+    `random_leaf` is one that begins with other numbers in each, as random draws do: from there on numbers are not
     compared.
     """
 
@@ -66,7 +66,7 @@ class Comparison:
     vjps: int
     worst: float
     first: Difference | None
-    drawn: str = ""
+    random_leaf: str = ""
 
     @property
     def text(self) -> str:
@@ -75,10 +75,10 @@ class Comparison:
         same = f"{text.count(self.ops, 'forward op')} and {text.count(self.vjps, 'VJP')} in the same order"
         numbers = (
             f", with numbers that are {self.numbers}."
-            if not self.drawn
+            if not self.random_leaf
             else (
-                f". Numbers are not compared, because {self.drawn} starts with different values in each: give the "
-                "program fixed values instead of random ones to compare them."
+                f". Numbers are not compared, because {self.random_leaf} starts with different values in each: give "
+                "the program fixed values instead of random ones to compare them."
             )
         )
         if self.first is None:
@@ -98,14 +98,14 @@ def compared(one: Trace, other: Trace, names: tuple[str, str]) -> Comparison:
     """
     left, right = list(steps(one)), list(steps(other))
     leaves = _leaves(one), _leaves(other)
-    worst, ops, vjps, drawn = 0.0, 0, 0, ""
+    worst, ops, vjps, random_leaf = 0.0, 0, 0, ""
     for number, (mine, its) in enumerate(zip(left, right, strict=False)):
-        drawn = drawn or _other_leaf(one, other, mine.event, its.event, leaves)
-        roundings = inf if drawn else DRIFT if worst else ROUNDINGS
+        random_leaf = random_leaf or _other_leaf(one, other, mine.event, its.event, leaves)
+        roundings = inf if random_leaf else DRIFT if worst else ROUNDINGS
         difference = _step(one, other, mine, its, names, roundings)
         if isinstance(difference, str):
             parting = Difference(number + 1, difference, (mine.event.index, its.event.index))
-            return Comparison(names, number, ops, vjps, worst, parting, drawn)
+            return Comparison(names, number, ops, vjps, worst, parting, random_leaf)
         worst = max(worst, difference)
         ops, vjps = ops + isinstance(mine.event, OpCalled), vjps + isinstance(mine.event, VjpRun)
     number = min(len(left), len(right))
@@ -115,7 +115,7 @@ def compared(one: Trace, other: Trace, names: tuple[str, str]) -> Comparison:
         shorter = names[1] if longer == names[0] else names[0]
         events = (at.event.index, None) if longer == names[0] else (None, at.event.index)
         first = Difference(number + 1, f"{longer} goes on with {at.what}{at.line}, and {shorter} has ended.", events)
-    return Comparison(names, number, ops, vjps, worst, first, drawn)
+    return Comparison(names, number, ops, vjps, worst, first, random_leaf)
 
 
 def _leaves(trace: Trace) -> dict[int, LeafCreated]:

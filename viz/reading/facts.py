@@ -266,11 +266,11 @@ class Facts:
         fact = self.tensors[tensor]
         own = fact.producers.get(version)
         fresh = bisect_right(fact.replaced, version)
-        begun = fact.replaced[fresh - 1] if fresh else fact.first
+        since = fact.replaced[fresh - 1] if fresh else fact.first
         writers = self.writers.get(self.storages.get(tensor, -1), [])
         place = bisect_right(writers, version, key=itemgetter(0))
-        last_write, op = writers[place - 1] if place else (begun, -1)
-        return op if last_write > begun and (own is None or op > own) else own
+        last_write, op = writers[place - 1] if place else (since, -1)
+        return op if last_write > since and (own is None or op > own) else own
 
     def following(self, event: int) -> Iterator[AnyEvent]:
         """The events after an event, one at a time."""

@@ -31,7 +31,7 @@ class Entry:
     key: Bits | None
     document: Document
     text: str | None = None
-    drawn: Entry | None = None
+    with_strip: Entry | None = None
 
     def json(self) -> str:
         if self.text is None:
@@ -55,9 +55,9 @@ class Rows(list[Document]):
         entry = self.entries[number]
         if entry.document["strip"] is not None or not _has_strip(value):
             return
-        if entry.drawn is None:
-            entry.drawn = Entry(entry.key, {**entry.document, "strip": _strip(value)})
-        self[number], self.entries[number] = entry.drawn.document, entry.drawn
+        if entry.with_strip is None:
+            entry.with_strip = Entry(entry.key, {**entry.document, "strip": _strip(value)})
+        self[number], self.entries[number] = entry.with_strip.document, entry.with_strip
 
     def json(self) -> str:
         return f"[{','.join(entry.json() for entry in self.entries)}]"

@@ -220,8 +220,8 @@ class _Details:
             track = line.tracks.get((item.id, f"row:{row}"))
             if track is not None:
                 figures += self.pair(row, title, [(k, self.table.add(self.trace, v)) for k, v in track])
-        begun = next((k for k, v in line.tracks.get((item.id, "state"), [(0, "idle")]) if v != "future"), 0)
-        step = max(0, int(begun) - 1)
+        start = next((k for k, v in line.tracks.get((item.id, "state"), [(0, "idle")]) if v != "future"), 0)
+        step = max(0, int(start) - 1)
         moments: list[schema.Moment] = [{"step": step, "title": "value", "lines": self.values(item)}]
         return {
             "kind": "tensor",

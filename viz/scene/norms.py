@@ -175,8 +175,8 @@ class Norms:
             vjp, step = self.trace.events[event], self.line.step_of.get(event)
             if step is not None and isinstance(vjp, VjpRun) and nr < len(vjp.upstream):
                 value = vjp.upstream[nr]
-                begun = max((k for k, grad in track if grad is not None and k <= step + 1), default=step + 1.0)
-                norms.append((begun, None if value is None else self._norm(value)))
+                start = max((k for k, grad in track if grad is not None and k <= step + 1), default=step + 1.0)
+                norms.append((start, None if value is None else self._norm(value)))
         return sorted(norms, key=lambda entry: entry[0])
 
 

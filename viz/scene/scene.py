@@ -16,7 +16,7 @@ from ..findings.finding import ADDING_UP
 from ..graph.folds import FOLD_ABOVE_TOLD
 from ..graph.graph import Link
 from ..layout import cards, choice
-from ..layout.layered.ports import begun
+from ..layout.layered.ports import from_height
 from ..layout.sheet import Size
 from ..reading import jacobian, stale_values, text
 from ..reading.values import Table
@@ -322,7 +322,7 @@ class _Scene:
             or abs(back[0][0] - x + w / 2) > 1
         ):
             return None
-        return _rounded(begun(back, y + cards.passing_height((w, h), rows)))
+        return _rounded(from_height(back, y + cards.passing_height((w, h), rows)))
 
     def hands(self, link: Link) -> str | None:
         """The name of the tensor on an edge that does not begin at its card: `w.grad`, or a result of a folded

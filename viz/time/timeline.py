@@ -87,7 +87,7 @@ class _Player:
         self.pending: dict[int, int] = {}
         self.ready_at: dict[int, float] = {}
         self.stale = False
-        self.begun: dict[int, int] = {}  # the step at which each call begins
+        self.starts: dict[int, int] = {}  # the step at which each call begins
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
         self.come = Come(self.facts)
@@ -128,7 +128,7 @@ class _Player:
                     line.phases.append(Phase(group, label, self.now, self.now, call, stack))
         line.phases[-1].end = self.now + 1
         if line.phases[-1].call is not None:
-            self.begun.setdefault(line.phases[-1].call, line.phases[-1].start)
+            self.starts.setdefault(line.phases[-1].call, line.phases[-1].start)
         order = self.facts.calls[call].order if call is not None else 0  # the same for all steps of the call
         step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
         line.step_of[event.index] = self.now
@@ -417,7 +417,7 @@ class _Player:
 
     def end(self, event: BackwardEnded) -> None:
         if self.call is not None:
-            self.line.spans[event.call] = (self.begun.get(event.call, self.now), self.now)
+            self.line.spans[event.call] = (self.starts.get(event.call, self.now), self.now)
             if not event.completed and self.line.phases and self.line.phases[-1].call == event.call:
                 self.line.phases[-1].failed = True
             if event.completed:

@@ -14,14 +14,14 @@ export class Pictures {
     /** @type {Map<string, Promise<Film | null>>} by program */
     this.films = new Map();
     /** @type {Map<Element, HTMLCanvasElement[]>} by the place of a picture */
-    this.drawn = new Map();
+    this.canvases = new Map();
     this.tokens = readTokens();
     this.ruler = new Ruler(contextOf(sheets()[0]));
     this.seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && this.come(target)), { rootMargin: AHEAD });
     this.player = new Player((t) => this.moved(t), () => {});
     /** @type {{ place: Element, film: Film, end: number } | null} the picture that moves */
     this.clip = null;
-    watchTheme(() => { this.tokens = readTokens(); this.drawn.forEach((_, place) => this.paint(place)); });
+    watchTheme(() => { this.tokens = readTokens(); this.canvases.forEach((_, place) => this.paint(place)); });
   }
 
   /** Watches the cards in a part of the page. */
@@ -36,7 +36,7 @@ export class Pictures {
 
   /** The last backward call, unless less motion is wished for. */
   async play(place) {
-    if (this.player.reduced.matches || !this.drawn.has(place) || this.clip?.place === place) return;
+    if (this.player.reduced.matches || !this.canvases.has(place) || this.clip?.place === place) return;
     this.rest();
     const film = await this.film(place.closest("[data-program]").dataset.program);
     const call = film && callsOf(film.scene).at(-1);
@@ -68,10 +68,10 @@ export class Pictures {
 
   come(place) {
     this.seen.unobserve(place);
-    if (this.drawn.has(place)) return;
+    if (this.canvases.has(place)) return;
     const canvases = sheets();
     place.append(...canvases);
-    this.drawn.set(place, canvases);
+    this.canvases.set(place, canvases);
     this.paint(place);
   }
 
@@ -86,7 +86,7 @@ export class Pictures {
   }
 
   draw(place, film, t) {
-    const canvases = this.drawn.get(place);
+    const canvases = this.canvases.get(place);
     const { width, height } = place.getBoundingClientRect();
     if (!canvases || width < 1) return;
     const view = { width, height, dpr: window.devicePixelRatio || 1 };

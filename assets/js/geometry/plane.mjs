@@ -96,9 +96,9 @@ class Route {
     const last = this.curve.at(-1);
     const angle = Math.atan2(last[7] - last[5], last[6] - last[4]) || 0;
     this.tip = { x: last[6], y: last[7], angle };
-    this.drawn = this.curve.slice();
+    this.shaft = this.curve.slice();
     const [dx, dy] = [Math.cos(angle) * ARROW, Math.sin(angle) * ARROW];
-    this.drawn[this.drawn.length - 1] = [...last.slice(0, 4), last[4] - dx / 2, last[5] - dy / 2, last[6] - dx, last[7] - dy];
+    this.shaft[this.shaft.length - 1] = [...last.slice(0, 4), last[4] - dx / 2, last[5] - dy / 2, last[6] - dx, last[7] - dy];
   }
 
   get flat() {

@@ -62,7 +62,7 @@ export class Wiring {
     const ids = new Set(ops.map((op) => op.id));
     const keys = new Set(running.map(keyOf));
     const around = tensors.flatMap((node) => this.around(moment, node)).filter((wire) => !keys.has(keyOf(wire)));
-    const wires = [...ops.flatMap((op) => this.drawn(this.of(moment, op))), ...[...around, ...running].filter((wire) => !ids.has(wire.op.id))];
+    const wires = [...ops.flatMap((op) => this.visible(this.of(moment, op))), ...[...around, ...running].filter((wire) => !ids.has(wire.op.id))];
     const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
     return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.upstream !== 0 && lively.has(wire.op.id) }));
   }
@@ -123,7 +123,7 @@ export class Wiring {
    */
   around(moment, node) {
     return wiredOps(this.index, node.id).flatMap((op) => {
-      const wires = this.drawn(this.of(moment, op)).filter((wire) => wire.source === node || wire.output === node);
+      const wires = this.visible(this.of(moment, op)).filter((wire) => wire.source === node || wire.output === node);
       return wires.length <= MOST_LIVE && wires.every((wire) => this.isClear(wire)) ? wires : [];
     });
   }
@@ -142,7 +142,7 @@ export class Wiring {
     else if (node && isLeaf(node) && step?.kind === "accumulate") {
       wires = wiredOps(this.index, node.id).flatMap((op) => this.of(moment, op)).filter((wire) => wire.source === node);
     }
-    const carrying = this.drawn(wires.filter((wire) => wire.carries));
+    const carrying = this.visible(wires.filter((wire) => wire.carries));
     const isShown = (wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && this.isClear(wire);
     if (carrying.length > MOST_LIVE || !carrying.every(isShown)) return [];
     const stops = step?.kind === "vjp" ? this.endingIn(wires, carrying) : [];
@@ -179,7 +179,7 @@ export class Wiring {
   }
 
   /** @param {Wire[]} wires */
-  drawn(wires) {
+  visible(wires) {
     return wires.filter((wire) => this.isWired(wire.edge) || this.isWired(wire.after));
   }
 

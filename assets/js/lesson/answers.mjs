@@ -19,7 +19,7 @@ export class Answers {
   constructor(packed) {
     this.packed = packed;
     /** @type {Map<any, any[]>} by section: its recorded scenes, the one that is shown first at the front */
-    this.drawn = new Map();
+    this.foldings = new Map();
     /** @type {any} the scene that was sent last */
     this.latest = null;
   }
@@ -60,8 +60,8 @@ export class Answers {
    * that is most like it.
    */
   nearest(section, folds) {
-    if (!this.drawn.has(section)) this.drawn.set(section, [section.base, ...section.drawn.map((one) => changed(section.base, one))]);
-    const all = this.drawn.get(section) ?? [];
+    if (!this.foldings.has(section)) this.foldings.set(section, [section.base, ...section.foldings.map((one) => changed(section.base, one))]);
+    const all = this.foldings.get(section) ?? [];
     const differences = (scene) => Object.entries(folds).filter(([id, folded]) => scene.folded.includes(id) !== folded).length;
     const changes = Object.entries(folds).filter(([id, folded]) => this.latest && this.latest.folded.includes(id) !== folded);
     const obeys = all.filter((scene) => changes.every(([id, folded]) => scene.folded.includes(id) === folded));

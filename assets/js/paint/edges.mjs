@@ -64,8 +64,8 @@ function trace(context, routes, detail) {
       context.lineTo(route.ends[1][0], route.ends[1][1]);
       continue;
     }
-    context.moveTo(route.drawn[0][0], route.drawn[0][1]);
-    for (const b of route.drawn) context.bezierCurveTo(b[2], b[3], b[4], b[5], b[6], b[7]);
+    context.moveTo(route.shaft[0][0], route.shaft[0][1]);
+    for (const b of route.shaft) context.bezierCurveTo(b[2], b[3], b[4], b[5], b[6], b[7]);
   }
 }
 
@@ -129,11 +129,11 @@ export function paintEdges(brush, edges) {
     const state = edgeState(moment, edge);
     const forward = state === "active" && !moment.backward;
     const norm = edge.grad && moment.scene.norms ? normOfEdge(moment, edge) : null;
-    const drawn = !wired.has(edge.id) && (hasGradient(moment, edge) || (norm !== null && moment.scene.model !== null)); // in a model, colours of norms stay
+    const hasLine = !wired.has(edge.id) && (hasGradient(moment, edge) || (norm !== null && moment.scene.model !== null)); // in a model, colours of norms stay
     if (forward) gradients.add(route.forward, tokens.forward, 2.5 * Math.min(thin, 12), 1);
     else if (edge.value !== false) rest.add(route.forward, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, state === "future" ? "later" : "plain");
-    else if (!drawn) rest.add(route.back, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, "later"); // only gradients take it
-    if (!drawn) continue;
+    else if (!hasLine) rest.add(route.back, tokens.saved, 1.5 * Math.min(thin, 6), isFaint(moment, edge) ? FAINT : 1, "later"); // only gradients take it
+    if (!hasLine) continue;
     const flow = moment.step?.flows.find((one) => one.edge === edge.id && one.back) ?? lastFlow(moment, edge);
     const sign = flow ? signOf(moment, flow) : signOfCotangent(moment, edge);
     const kind = sign === 0 ? "zero" : sign === -1 ? "hollow" : "plain";

@@ -40,9 +40,9 @@ export function labelsOf(brush, flows) {
  * without those for which there is no place.  All of a step have theirs from its beginning, and keep it.
  */
 export function placedLabels(brush, flows) {
-  const begun = new Set(flows.filter((one) => one.started).map((one) => one.flow));
+  const moving = new Set(flows.filter((one) => one.started).map((one) => one.flow));
   const settled = { ...brush, moment: { ...brush.moment, t: Math.ceil(brush.moment.t) } }; // what the step leaves is what is there all along
-  return placeAll(settled, flows).filter((one) => begun.has(one.flow));
+  return placeAll(settled, flows).filter((one) => moving.has(one.flow));
 }
 
 /**

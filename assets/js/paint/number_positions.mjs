@@ -54,9 +54,9 @@ function surroundings({ plane, moment, wires }, lit, edges) {
   const wired = wiredEdges(moment, wires);
   const active = moment.index.nodes.get(moment.active);
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
-  const drawn = (box) => plane.edges.within(box).filter((edge) => !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge))
+  const trails = (box) => plane.edges.within(box).filter((edge) => !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge))
     .map((edge) => gradientRoute(plane, moment, edge).flat);
-  return { own, others, drawn, ends, glowing: active ? grown(boxOf(active), HALO) : null };
+  return { own, others, trails, ends, glowing: active ? grown(boxOf(active), HALO) : null };
 }
 
 /** Candidates `{ box, lead, cost }`, the first ones first; `cost` is found when it is asked for, and is Infinity where a number must not stand. */
@@ -173,27 +173,27 @@ function nodesNear(plane, box, reach) {
 const badgeOf = ([, y0, x1]) => [x1 - BADGE, y0 - BADGE, x1 + BADGE, y0 + BADGE];
 
 /** Whether a place covers no route of now, is near its own, and nearer to it than to the others. */
-function isOwn(brush, box, { own, others, drawn, ends }) {
+function isOwn(brush, box, { own, others, trails, ends }) {
   if (own.some((flat) => crossesBox(flat, grown(box, 1)))) return false;
   const gap = Math.min(...own.map((flat) => distanceToBox(flat, box)));
   if (gap > FAR / brush.camera.zoom || others.some((flat) => comesWithin(flat, box, gap + NEARER))) return false;
   if (nodesNear(brush.plane, box, gap + AIR).some((node) => !ends.has(node.id))) return false; // it would seem to be what that op gives
-  return !drawn(grown(box, gap)).some((flat) => comesWithin(flat, box, gap + AIR));
+  return !trails(grown(box, gap)).some((flat) => comesWithin(flat, box, gap + AIR));
 }
 
 /** Whether nothing is at a box: no node, no route, no halo. */
-function isAlone(plane, box, { own, others, drawn, glowing }) {
+function isAlone(plane, box, { own, others, trails, glowing }) {
   if (nodesAt(plane, box).length || (glowing && shared(box, glowing) > 0)) return false;
   const wide = grown(box, NEARER);
-  return ![...own, ...others, ...drawn(wide)].some((flat) => comesWithin(flat, box, NEARER)) && crossings(plane, box) === 0;
+  return ![...own, ...others, ...trails(wide)].some((flat) => comesWithin(flat, box, NEARER)) && crossings(plane, box) === 0;
 }
 
 /** Whether a line leads over no card, no badge and no other gradient's route. */
-function leads(plane, [a, b], { others, drawn }) {
+function leads(plane, [a, b], { others, trails }) {
   const around = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
   if (plane.nodes.within(grown(around, BADGE)).some((node) => meetsNode(a, b, boxOf(node)))) return false;
   const start = grown([...a, ...a], NEARER / 2);
-  return ![...others, ...drawn(grown(around, NEARER))].some((flat) => crossesLine(flat, a, b) || crossesBox(flat, start));
+  return ![...others, ...trails(grown(around, NEARER))].some((flat) => crossesLine(flat, a, b) || crossesBox(flat, start));
 }
 
 const meetsNode = (a, b, box) => strikes(a, b, grown(box, 2)) || strikes(a, b, badgeOf(box));

@@ -22,8 +22,8 @@ export const linesOf = (scene, file) => new Map((scene.lines ?? []).filter((line
 export function timesOf({ scene, spans }, file, line) {
   const calls = (scene.spans ?? []).filter((span) => covers(span.code, file, line));
   const whole = calls.filter((span) => spans.get(span.end) === span);
-  const begun = calls.filter((span) => spans.get(span.end) !== span && span.kind !== "write");
-  const times = new Set([...whole.map((span) => span.end), ...begun.map((span) => span.start + 1)]);
+  const openSpans = calls.filter((span) => spans.get(span.end) !== span && span.kind !== "write");
+  const times = new Set([...whole.map((span) => span.end), ...openSpans.map((span) => span.start + 1)]);
   const inside = new Uint8Array(scene.steps.length);
   for (const { start, end } of whole) inside.fill(1, start, end);
   scene.steps.forEach((step, k) => { if (!inside[k] && covers(step.code, file, line)) times.add(k + 1); });

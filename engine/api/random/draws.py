@@ -210,7 +210,7 @@ def randperm(
     return new_leaf(stream(generator).permutation(n).astype(numpy_dtype), "randperm", requires_grad, device)
 
 
-def drawn(values: Any, source: Tensor) -> Tensor:
+def random_tensor(values: Any, source: Tensor) -> Tensor:
     """Wrap random values in a tensor on the device of `source`, and show it to a recording."""
     result = tensor_of(xp.asarray(values, like=source._array))
     if slot.active is not None:
@@ -247,7 +247,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     shape = joint(tensors[0]._array.shape, tensors[-1]._array.shape)
     plain = [v._array if isinstance(v, Tensor) else v for v in (mean, std)]
     around = tensors[0]._array.dtype
-    values = drawn((standard(shape, around, generator) * plain[1] + plain[0]).astype(around, copy=False), tensors[0])
+    values = random_tensor(
+        (standard(shape, around, generator) * plain[1] + plain[0]).astype(around, copy=False), tensors[0]
+    )
     if len(tensors) == 2:
         return dr.normal_both(mean, std, values)
     which = dr.normal_mean if isinstance(mean, Tensor) else dr.normal_std
@@ -277,7 +279,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Any = None) -
         if not ((data >= 0) & (data <= 1)).all():
             raise errors.runtime(IN_UNIT)
         chances = arrays.to_numpy(data)
-    values = drawn((stream(generator).random(data.shape) < chances).astype(data.dtype), input)
+    values = random_tensor((stream(generator).random(data.shape) < chances).astype(data.dtype), input)
     return dr.bernoulli(input, values)
 
 
@@ -296,7 +298,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     if (input._array < 0).any():
         raise errors.runtime("invalid Poisson rate, expected rate to be non-negative")
     values = stream(generator).poisson(arrays.to_numpy(input._array)).astype(input._array.dtype)
-    return dr.poisson(input, drawn(values, input))
+    return dr.poisson(input, random_tensor(values, input))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
@@ -310,7 +312,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
     """
     trials, chance = arrays.to_numpy(count._array), arrays.to_numpy(prob._array)
     counts = stream(generator).binomial(trials.astype("int64"), chance.astype("float64"))
-    return drawn(xp.asarray(counts).astype(count._array.dtype), count)
+    return random_tensor(xp.asarray(counts).astype(count._array.dtype), count)
 
 
 @takes_out

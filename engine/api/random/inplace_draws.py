@@ -13,14 +13,14 @@ from ...ops import random_draws as dr
 from ...tensor.inplace import apply_inplace
 from ...tensor.tensor import Tensor
 from ..calls.check import kind
-from .draws import IN_UNIT, drawn, even, need_float, standard, whole
+from .draws import IN_UNIT, even, need_float, random_tensor, standard, whole
 from .random import generator as stream
 
 __all__: list[str] = []
 
 
 def _redraw(self: Tensor, name: str, values: Any) -> Tensor:
-    draws = drawn(xp.asarray(values).astype(self._array.dtype), self)
+    draws = random_tensor(xp.asarray(values).astype(self._array.dtype), self)
     return apply_inplace(dr.REDRAWN[name].op, (self, draws), {})
 
 
@@ -36,7 +36,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         chances = arrays.to_numpy(p._array)
         if not ((chances >= 0) & (chances <= 1)).all():
             raise errors.runtime(IN_UNIT)
-        values = drawn((stream(generator).random(shape) < chances).astype(self._array.dtype), self)
+        values = random_tensor((stream(generator).random(shape) < chances).astype(self._array.dtype), self)
         return apply_inplace(dr.bernoulli_by.op, (self, p, values), {})
     if not 0 <= p <= 1:
         raise errors.runtime(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
@@ -144,7 +144,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
     values = standard(self._array.shape, dtype, generator)
     return apply_inplace(
         ip.redraw_normal.op,
-        (self, drawn(values * dtype.type(std) + dtype.type(mean), self)), {},
+        (self, random_tensor(values * dtype.type(std) + dtype.type(mean), self)), {},
     )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def uniform_(self: Tensor, a: float = 0, b: float = 1, *, generator: Any = None,
     values = even(self._array.shape, dtype, generator) * dtype.type(high - low) + dtype.type(low)
     if math.isfinite(high) and high > low:
         values = xp.minimum(values, xp.nextafter(dtype.type(high), dtype.type(low)))  # rounding may have reached b
-    return apply_inplace(ip.redraw_uniform.op, (self, drawn(values, self)), {})
+    return apply_inplace(ip.redraw_uniform.op, (self, random_tensor(values, self)), {})
 
 
 METHODS = ("bernoulli_", "random_", "exponential_", "geometric_", "cauchy_", "log_normal_", "normal_", "uniform_")

@@ -129,7 +129,7 @@ class Stream:
         self._done = self._valued = 0
         self.most, self.tell = most, tell
         self._ops = 0
-        self._begun = self._reported_at = time.monotonic()
+        self._started_at = self._reported_at = time.monotonic()
         self._pauses = Pauses(recorder, selection, self._write_all) if pauses else None
         self._budget, self._holding = Budget(whole, ALL if pauses else selection), Holding()
         self._contents: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
@@ -152,7 +152,7 @@ class Stream:
     @property
     def progress(self) -> Progress:
         """The size of what is written so far."""
-        seconds = time.monotonic() - self._begun
+        seconds = time.monotonic() - self._started_at
         iterations = self._budget.iterations
         size = self._writer.bytes
         return Progress(self._ops, iterations.number, iterations.skipped, iterations.are_updates, seconds, size)
@@ -164,7 +164,7 @@ class Stream:
 
     def start(self) -> None:
         """Begin to record."""
-        self._begun = self._reported_at = time.monotonic()
+        self._started_at = self._reported_at = time.monotonic()
         slot.active = self.recorder
         if self._pauses is not None:
             self._pauses.begin()
@@ -268,14 +268,14 @@ class Stream:
     def _catch_up(self) -> int:
         """Write the recording so far, which has this many events; a program that is far ahead waits until it is
         written."""
-        begun = self._done
+        before = self._done
         try:
             while True:
                 if self._is_far_ahead():
                     self._hold()
                 is_all = self._write(INTERVAL)
                 if (is_all and not self._is_far_ahead()) or self._stop.is_set():
-                    return self._done - begun
+                    return self._done - before
                 time.sleep(0)  # a fork may wait for the lock
         finally:
             self._let_go()

@@ -23,8 +23,8 @@ __all__ = [
 def shuffled(size: int, generator: Any = None) -> list[int]:
     """The numbers below `size` in an order drawn by the engine's generator, or by another."""
     with unrecorded():
-        drawn: list[int] = draws.randperm(size, generator=generator).tolist()
-    return drawn
+        order: list[int] = draws.randperm(size, generator=generator).tolist()
+    return order
 
 
 class Sampler:
@@ -92,9 +92,9 @@ class RandomSampler(Sampler):
         size, rest = len(self.data_source), self.num_samples
         while self.replacement and rest > 0:  # as many at once as torch: `num_samples` may stand for no end
             with unrecorded():
-                drawn: list[int] = draws.randint(0, size, (min(rest, 32),), generator=self.generator).tolist()
-            rest -= len(drawn)
-            yield from drawn
+                indices: list[int] = draws.randint(0, size, (min(rest, 32),), generator=self.generator).tolist()
+            rest -= len(indices)
+            yield from indices
         while rest > 0:
             part = shuffled(size, self.generator)[:rest]
             rest -= len(part)
@@ -152,8 +152,8 @@ class WeightedRandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         with unrecorded():
-            drawn = self.weights.multinomial(self.num_samples, self.replacement, generator=self.generator)
-            return iter(drawn.tolist())
+            indices = self.weights.multinomial(self.num_samples, self.replacement, generator=self.generator)
+            return iter(indices.tolist())
 
     def __len__(self) -> int:
         return self.num_samples

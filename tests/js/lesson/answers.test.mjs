@@ -10,7 +10,7 @@ const scene = (id, folded) => ({ revision: { id }, folded, nodes: [], values: []
 const edits = (gradient) => ({ leaves: {}, commands: [{ id: "c0", gradient }] });
 const section = {
   base: scene("r0", ["g1", "g2"]),
-  drawn: [[0, scene("r0", ["g2"])], [0, scene("r0", ["g1"])], [0, scene("r0", [])]],
+  foldings: [[0, scene("r0", ["g2"])], [0, scene("r0", ["g1"])], [0, scene("r0", [])]],
   edited: [{ edits: edits([1, 0]), revision: "r1", scene: [1, { revision: [0, { id: "r1" }] }, []] }, { edits: edits([9]), problem: { title: "refused" } }],
   details: { t0: { kind: "tensor" } }, changed: { r1: { t0: [1, { kind: [0, "op"] }, []] } },
 };
@@ -44,7 +44,7 @@ test("of the packed ways to fold that obey the latest wish the most similar one 
   assert.deepEqual(one.scene(ask({})).scene.folded, ["g1", "g2"]);
   assert.deepEqual(one.scene(ask({ folds: { g1: false } })).scene.folded, ["g2"]);
   assert.deepEqual(one.scene(ask({ folds: { g1: false, g2: false } })).scene.folded, []);
-  section.drawn.pop(); // now only one of them can be open
+  section.foldings.pop(); // now only one of them can be open
   const other = answers();
   other.scene(ask({ folds: { g1: false } }));
   assert.deepEqual(other.scene(ask({ folds: { g1: false, g2: false } })).scene.folded, ["g1"]);

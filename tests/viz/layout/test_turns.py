@@ -15,7 +15,7 @@ from tests.viz.helpers.geometry import LAYERED, box, crosses, ends
 from tests.viz.helpers.traces import dag
 from viz.layout import cards, choice
 from viz.layout.layered import layered
-from viz.layout.layered.ports import begun
+from viz.layout.layered.ports import from_height
 from viz.layout.layered.turns import BESIDE, Way, settled
 from viz.layout.sheet import Piece, Point
 from viz.scene.reading import reading_of
@@ -146,7 +146,7 @@ def test_in_lines_no_way_passes_through_an_unrelated_box(name: str, graph: nx.Di
     ],
 )
 def test_a_way_that_begins_elsewhere_on_a_side_joins_the_same_way(way: list[Point], found: list[Point]) -> None:
-    assert begun(way, 0.0) == found
+    assert from_height(way, 0.0) == found
 
 
 def test_a_root_passes_the_gradients_of_other_roots_on_beside_its_value() -> None:

@@ -84,4 +84,4 @@ def test_recording_that_goes_on_differs_where_the_other_ends() -> None:
 
 def test_numbers_are_not_compared_where_a_leaf_begins_with_others() -> None:
     drawn = found(run([1.0, 2.0], square), run([1.5, 2.0], square))
-    assert (drawn.first, drawn.drawn) == (None, "w") and "w starts with different values" in drawn.text
+    assert (drawn.first, drawn.random_leaf) == (None, "w") and "w starts with different values" in drawn.text

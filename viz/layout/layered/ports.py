@@ -121,7 +121,7 @@ class Ports:
         return result
 
 
-def begun(way: Sequence[Point], y: float) -> list[Point]:
+def from_height(way: Sequence[Point], y: float) -> list[Point]:
     """A route that begins at another height on the same side of a card: with another climb, or with one more."""
     (x, level), (beyond, after), *rest = way
     if abs(level - after) > HAIR:

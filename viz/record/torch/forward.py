@@ -481,7 +481,7 @@ class Forward:
         """A custom Function runs by `real`, its `apply`: its forward is the user's code, its result has a node."""
         watch = self.watch
         with watch.aside():
-            begun = watch.guarded(self.custom_begins, args)
+            start = watch.guarded(self.custom_begins, args)
         enabled, self.grad_enabled = self.grad_enabled, False
         completed, out = False, None
         try:
@@ -489,9 +489,9 @@ class Forward:
             completed = True
             return out
         finally:
-            if begun is not None and watch.is_looking():
+            if start is not None and watch.is_looking():
                 with watch.aside():
-                    watch.guarded(self.custom_ended, kind, args, begun, out, completed)
+                    watch.guarded(self.custom_ended, kind, args, start, out, completed)
             self.grad_enabled = enabled
 
     def custom_begins(self, args: tuple[Any, ...]) -> Any:
@@ -504,9 +504,9 @@ class Forward:
         self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, values, 0))
         return stack, refs
 
-    def custom_ended(self, kind: type, args: Any, begun: Any, out: Any, completed: bool) -> None:
+    def custom_ended(self, kind: type, args: Any, start: Any, out: Any, completed: bool) -> None:
         """Its results, with their node."""
-        stack, refs = begun
+        stack, refs = start
         self.settle()
         outs = [one for one in flat(out) if isinstance(one, Tensor)]
         results, fn = [], None

@@ -51,7 +51,7 @@ class Lesson:
         revision = self.store.revision(program, None, section=section)
         base = _shared(self.store.scene(revision, None, {}, "").json())
         number = (base["section"] or {}).get("at")
-        opened = {"base": base, "drawn": [], "edited": [], "details": {}, "changed": {}}
+        opened = {"base": base, "foldings": [], "edited": [], "details": {}, "changed": {}}
         sections = {"" if number is None else str(number): opened}
         return {"opens": program, "programs": {program: {"opens": number, "sections": sections, "run": None}}}
 
@@ -89,17 +89,17 @@ class Lesson:
         base = _shared(self.store.scene(revision, None, {}, "").json())
         details = self.details(revision, base)
         self.reserve([base, details])
-        return {"base": base, "drawn": [], "edited": [], "details": details, "changed": {}}
+        return {"base": base, "foldings": [], "edited": [], "details": details, "changed": {}}
 
     def extend(self, section: Json, program: str, number: int | None, also: Sequence[Json]) -> None:
-        """Adds scenes to a section, as differences from its base: `drawn` with other groups folded, and its edits."""
+        """Adds scenes to a section, as differences from its base: edits, and `foldings`, with other groups folded."""
         recorded, base = self.store.revision(program, None, section=number), section["base"]
-        for scene in self.drawn(recorded, base):
+        for scene in self.foldings(recorded, base):
             new = {one: row for one, row in self.details(recorded, scene).items() if one not in section["details"]}
             change = difference(base, scene)
             if not self.reserve([change, new]):
                 break
-            section["drawn"].append(change)
+            section["foldings"].append(change)
             section["details"] |= new
         section["edited"] += [self.edited(section, program, number, edits) for edits in also]
         self.replay(section, program, number, [one for one in foreseen(base) if one not in also])
@@ -139,7 +139,7 @@ class Lesson:
         """The details of all elements."""
         return {element: self.store.details(revision, element).json() for element in _elements(scene)}
 
-    def drawn(self, revision: Revision, base: Mapping[str, Any]) -> Iterator[Json]:
+    def foldings(self, revision: Revision, base: Mapping[str, Any]) -> Iterator[Json]:
         """The recorded scene with other groups folded: as its chapters unfold them, all open, all folded, and each
         group by itself opened or folded."""
         seen = {frozenset(base["folded"])}

@@ -64,7 +64,7 @@ class Logged:
         self.app = app
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        begun, seen = time.perf_counter(), {"status": 0}
+        started_at, seen = time.perf_counter(), {"status": 0}
 
         def start(status: str, *rest: Any) -> Any:
             seen["status"] = int(status.split()[0])
@@ -75,7 +75,7 @@ class Logged:
             "method": environ.get("REQUEST_METHOD"),
             "path": environ.get("PATH_INFO"),
             **seen,
-            "ms": round((time.perf_counter() - begun) * 1e3, 1),
+            "ms": round((time.perf_counter() - started_at) * 1e3, 1),
             "client": environ.get("REMOTE_ADDR"),
         }
         log.info("request", extra={"request": about})

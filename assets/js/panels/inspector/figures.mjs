@@ -16,13 +16,13 @@ export class Figures {
     this.again = again;
     this.open = false;
     this.kind = 0;
-    this.drawn = "";
+    this.key = "";
   }
 
   clear() {
     fill(byId("inspect-figure-bar"));
     byId("inspect-figure").hidden = true;
-    this.drawn = "";
+    this.key = "";
   }
 
   /** The figures of these details at this time: a bar to choose one, and the chosen one where the bar is open. */
@@ -34,11 +34,11 @@ export class Figures {
       type: "button", "aria-pressed": this.open && i === this.kind ? "true" : "false", onclick: () => { this.open = !(this.open && i === this.kind); this.kind = i; this.again(); },
     }, one.kind === "histogram" ? `${one.title}, histogram` : one.title))));
     byId("inspect-figure").hidden = !this.open;
-    if (!this.open) { this.drawn = ""; return; }
+    if (!this.open) { this.key = ""; return; }
     const figure = plot(all[this.kind]);
     const key = JSON.stringify([figure, document.documentElement.dataset.theme]);
-    if (key === this.drawn) return;
-    this.drawn = key;
+    if (key === this.key) return;
+    this.key = key;
     if (mount("inspect-figure")) requestAnimationFrame(() => setProps("figure", { figure }));
     else setProps("figure", { figure });
   }

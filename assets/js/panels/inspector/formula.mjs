@@ -91,8 +91,8 @@ export class Formula {
     if (this.tex === this.setting) this.put(byId("inspect-formula-now"), copy);
   }
 
-  put(place, drawn) {
-    fill(place, drawn.cloneNode(true));
+  put(place, formula) {
+    fill(place, formula.cloneNode(true));
     markDrawn(place, this.terms);
   }
 }

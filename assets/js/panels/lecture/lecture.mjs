@@ -38,7 +38,7 @@ export class Lecture {
     /** @type {Kind | null} */
     this.kind = null;
     this.was = false; // whether F5 leads back into the lecture
-    this.begun = 0; // when the timer was started
+    this.startTime = 0; // when the timer was started
     this.timer = 0;
     this.key = "";
     /** @type {any} what the hall has told last */
@@ -97,7 +97,7 @@ export class Lecture {
     this.full = false;
     clearInterval(this.timer);
     if (kind === "notes") {
-      this.begun = Date.now();
+      this.startTime = Date.now();
       this.timer = window.setInterval(() => this.showTime(), SECOND);
       this.send({ act: "hello" });
     }
@@ -319,7 +319,7 @@ export class Lecture {
     const { scene, chapter } = this.story;
     const { chapters } = scene.program;
     return [
-      h("div.row", {}, h("b.lecture-time", { role: "timer" }, this.elapsed()), h("button.btn", { type: "button", onclick: () => { this.begun = Date.now(); this.showTime(); } }, "Start the timer again"),
+      h("div.row", {}, h("b.lecture-time", { role: "timer" }, this.elapsed()), h("button.btn", { type: "button", onclick: () => { this.startTime = Date.now(); this.showTime(); } }, "Start the timer again"),
         h("span.space"), this.heard?.black ? h("b", {}, "The audience sees a dark screen") : null, h("span.count", {}, this.heard ? "" : "Lecture mode is not on: press P in the other window"), h("span.whole", {}, chapters.length ? `${chapter + 1} of ${chapters.length}` : "")),
       h("h2", {}, one?.title ?? scene.program.title),
       one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
@@ -332,7 +332,7 @@ export class Lecture {
   }
 
   elapsed() {
-    const seconds = Math.floor((Date.now() - this.begun) / SECOND);
+    const seconds = Math.floor((Date.now() - this.startTime) / SECOND);
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
   }
 

@@ -83,10 +83,10 @@ function follow(toast, ending, ask) {
 
 /** Pictures are offered where there is a graph; elsewhere the entries say why they are not. */
 export function offer(scene) {
-  const drawn = scene.nodes.length > 0;
+  const hasGraph = scene.nodes.length > 0;
   const runs = scene.program.on_torch;
   setProps("on-torch", { "aria-disabled": String(!runs), children: runs ? SAME : `${SAME}: not available for this program` });
-  for (const [id, name] of Object.entries(PICTURES)) setProps(id, { "aria-disabled": String(!drawn), children: drawn ? name : `${name}: there is no graph` });
+  for (const [id, name] of Object.entries(PICTURES)) setProps(id, { "aria-disabled": String(!hasGraph), children: hasGraph ? name : `${name}: there is no graph` });
 }
 
 /** Something to read above the graph, until it is hidden or another revision is shown. */
