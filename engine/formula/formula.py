@@ -147,14 +147,14 @@ class _Call:
             symbol = simplified(self.run(target, shape))
         except Exception:  # noqa: BLE001 whatever a rule does with symbols: its name is what can be said
             return self.named(target)
-        said = [self.equation(target, shape, symbol, style) for style in (TEXT, TEX)]
-        if len(said[0][1]) > LONGEST:
+        texts = [self.equation(target, shape, symbol, style) for style in (TEXT, TEX)]
+        if len(texts[0][1]) > LONGEST:
             return self.named(target, symbol)
-        return self.formula_of(target, said, symbol)
+        return self.formula_of(target, texts, symbol)
 
-    def formula_of(self, target: str, said: Sequence[tuple[Printer, str]], symbol: Symbol | None) -> Formula:
+    def formula_of(self, target: str, texts: Sequence[tuple[Printer, str]], symbol: Symbol | None) -> Formula:
         """The formula in both styles, with what its names stand for."""
-        (printer, text), (_, tex) = said
+        (printer, text), (_, tex) = texts
         terms = {f"{self.labels[target][0]}\u0304": target}
         for name in printer.used:
             label, barred = self.labels[name]
@@ -193,14 +193,14 @@ class _Call:
         symbols = [v for need in needs for v in (need if isinstance(need, list) else [need]) if isinstance(v, Symbol)]
         symbols = list({v.name: v for v in symbols}.values())
         why = "its formula depends on the values" if symbol is None else "written out it would be too long to be read"
-        said = []
+        texts = []
         for style in (TEXT, TEX):
             printer = Printer(style, self.labels)
             arguments = ", ".join(printer.leaf(v.name) for v in symbols)
             name = f"{self.name} backward"
-            said.append((printer, f"{printer.bar(target)} = {style.function(name)}({arguments})"))
+            texts.append((printer, f"{printer.bar(target)} = {style.function(name)}({arguments})"))
             printer.explain(style.function(name), f"what the rule of {self.name} computes: {why}")
-        return self.formula_of(target, said, symbol)
+        return self.formula_of(target, texts, symbol)
 
     def equation(self, target: str, shape: Sizes, symbol: Symbol, style: Style) -> tuple[Printer, str]:
         """`x̄ = …`, with indices where they say more, and can."""

@@ -66,10 +66,10 @@ def vmap(
 
 def _in_dims(name: str, in_dims: Dims, args: tuple[Any, ...], leaves: list[Any], shape: Shape) -> list[int | None]:
     """The dimension of each leaf of the arguments, counted from the front."""
-    said = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
+    start = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"{said}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
+            f"{start}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
             f"got: {type(in_dims)}."
         )
     if not args:
@@ -80,25 +80,27 @@ def _in_dims(name: str, in_dims: Dims, args: tuple[Any, ...], leaves: list[Any],
     dims = _spread(in_dims, shape)
     if dims is None:
         raise ValueError(
-            f"{said}in_dims is not compatible with the structure of `inputs`. It is an int, or nested as they are."
+            f"{start}in_dims is not compatible with the structure of `inputs`. It is an int, or nested as they are."
         )
-    return [_in_dim(said, dim, leaf) for dim, leaf in zip(dims, leaves, strict=True)]
+    return [_in_dim(start, dim, leaf) for dim, leaf in zip(dims, leaves, strict=True)]
 
 
-def _in_dim(said: str, dim: Any, leaf: Any) -> int | None:
+def _in_dim(start: str, dim: Any, leaf: Any) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int):
-        raise ValueError(f"{said}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
+        raise ValueError(
+            f"{start}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
+        )
     if not isinstance(leaf, Tensor):
         raise ValueError(
-            f"{said}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
+            f"{start}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
             "non-Tensor arguments, please use None as the respective in_dim"
         )
     rank = leaf.dim()
     if not -rank <= dim < rank:
         raise ValueError(
-            f"{said}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {rank} so expected "
+            f"{start}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {rank} so expected "
             f"in_dim to satisfy -{rank} <= in_dim < {rank}."
         )
     return dim % rank

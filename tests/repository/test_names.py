@@ -36,8 +36,8 @@ OTHERS = {
 }
 
 PARTICIPLES = {
-    "asked", "begun", "born", "drawn", "found", "given", "held", "kept", "known", "listed", "made", "placed", "shown",
-    "told", "wanted", "written",
+    "asked", "begun", "born", "drawn", "found", "given", "held", "kept", "known", "listed", "made", "placed", "said",
+    "shown", "told", "wanted", "written",
 }  # fmt: skip
 """They say how a value came about, and not what it is: write `gradients` or `nodes`."""
 IN_FILES = {
@@ -46,6 +46,7 @@ IN_FILES = {
     ("held", "engine/trace/file/outline.py"),
     ("kept", "assets/js/panels/inspector/inspector.mjs"),
     ("known", "engine/ops/attention.py"),
+    ("said", "viz/record/missing_recording.py"),
     ("written", "engine/trace/file/streaming.py"),
     ("written", "viz/record/missing_recording.py"),
 }

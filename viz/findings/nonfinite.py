@@ -433,8 +433,8 @@ class _Search:
                 there.append(f"{name or 'its input'} is {part}")
         there = list(dict.fromkeys(there))  # once for the two of x * x
         came = float(above[place])
-        said = f" where {text.join(there)}" if there else ""
-        return f"{said}: it receives {text.number(came)} and sends {text.number(sent[place])}{_at(place)}", came
+        where = f" where {text.join(there)}" if there else ""
+        return f"{where}: it receives {text.number(came)} and sends {text.number(sent[place])}{_at(place)}", came
 
     def element(
         self, tensor: int | None, version: int, scalar: Any, shape: tuple[int, ...], place: tuple[int, ...] | None

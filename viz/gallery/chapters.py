@@ -51,8 +51,8 @@ class Chapter:
     ask: Question | None = field(default=None, hash=False)  # a dictionary has no hash
 
     @property
-    def said(self) -> str:
-        """All that it says by and by: its text, and what explains the answer to its question."""
+    def full_text(self) -> str:
+        """Its text, and the explanation of the answer to its question."""
         return " ".join(filter(None, (self.text, self.ask.get("why") if self.ask else None)))
 
 

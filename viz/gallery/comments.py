@@ -47,17 +47,17 @@ class Part:
 
     def add(self, line: str) -> None:
         """A line of the comment below the title."""
-        kind, said = line[:2], line[2:].strip()
+        kind, content = line[:2], line[2:].strip()
         if kind == "> " or line == ">":
-            self.notes.append(said)
+            self.notes.append(content)
         elif kind == "? ":
-            self.question = f"{self.question} {said}".strip()
+            self.question = f"{self.question} {content}".strip()
         elif kind in ("- ", "+ ") and self.question:
-            self.choices.append({"text": said, "right": kind == "+ "})
+            self.choices.append({"text": content, "right": kind == "+ "})
         elif kind == "= " and self.question:
-            self.why.append(said)
+            self.why.append(content)
         elif kind == "! ":
-            self.tries.append(said)
+            self.tries.append(content)
         else:
             self.text.append(line.rstrip())
 

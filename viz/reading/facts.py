@@ -195,7 +195,7 @@ class Facts:
         """The leaves of one section of a run for which the other sections have an entry: `updated` before it since
         their gradient arrived, `taught` by a gradient in any of them."""
         match self.trace.meta.get("section"):  # a file may say anything
-            case {**said} if isinstance(numbers := said.get(what), (list, tuple)):
+            case {**parts} if isinstance(numbers := parts.get(what), (list, tuple)):
                 return frozenset(one for one in numbers if type(one) is int)
         return frozenset()
 

@@ -77,12 +77,12 @@ def check(
         if rule_values
         else "a kink, or the step is too large here"
     )
-    said = (
+    sentence = (
         f"they agree to within {text.rough(max(worst, 1e-12))}"
         if agrees
         else f"differs by {text.rough(worst, 2)}: {why}"
     )
-    return Checked(worst, agrees, f"{example}; {said}{_changed(facts, rule_values) if agrees else ''}")
+    return Checked(worst, agrees, f"{example}; {sentence}{_changed(facts, rule_values) if agrees else ''}")
 
 
 def _changed(facts: Facts, rule_values: Mapping[int, int] | None) -> str:

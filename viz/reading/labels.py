@@ -27,7 +27,7 @@ _DEFAULTS: Mapping[str, Any] = {
 }  # fmt: skip
 """Defaults of static arguments; for a list, of each of its numbers."""
 RECTIFIERS = frozenset({"relu", "relu6"})
-_SAID = frozenset({"normalized_shape", "upscale_in_train"})
+_ALWAYS = frozenset({"normalized_shape", "upscale_in_train"})
 """Static arguments that the shapes already show."""
 _INNER_NAMES = re.compile(r"^(?:native_|_unsafe_|_safe_|_scaled_(?=dot)|_)?(.+?)(?:_forward|_with_indices|_alias)?$")
 
@@ -148,8 +148,8 @@ def shows(key: str, value: Any) -> bool:
     """Return whether a static argument differs from its default."""
     if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
         return False
-    if key in _SAID or key not in _DEFAULTS:
-        return key not in _SAID
+    if key in _ALWAYS or key not in _DEFAULTS:
+        return key not in _ALWAYS
     return any(one != _DEFAULTS[key] for one in (value if isinstance(value, (tuple, list)) else (value,)))
 
 

@@ -102,15 +102,15 @@ def agreement(
     worst, _, name = max(gaps, key=lambda one: one[0] / one[1] if one[1] else one[0])
     agrees = all(difference <= allowed for difference, allowed, _ in gaps)
     if not any(difference for difference, _, _ in gaps):
-        said = "Backstep's op gives the recorded numbers to the last bit."
+        sentence = "Backstep's op gives the recorded numbers to the last bit."
     elif agrees:
-        said = f"Backstep's op gives the recorded numbers to within {text.rough(worst, 2)}, which is rounding."
+        sentence = f"Backstep's op gives the recorded numbers to within {text.rough(worst, 2)}, which is rounding."
     elif np.isfinite(worst):
         by = text.rough(worst, 2)
-        said = f"{name} differs by {by} of its largest number from that of Backstep's op: more than rounding."
+        sentence = f"{name} differs by {by} of its largest number from that of Backstep's op: more than rounding."
     else:
-        said = f"{name} differs in its nan or inf elements from that of Backstep's op."
-    return Agreement(worst, agrees, said[:1].upper() + said[1:])
+        sentence = f"{name} differs in its nan or inf elements from that of Backstep's op."
+    return Agreement(worst, agrees, sentence[:1].upper() + sentence[1:])
 
 
 def rounding(dtype: str) -> float:

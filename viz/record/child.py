@@ -268,17 +268,17 @@ class _Outcome:
     def exited(self, error: SystemExit) -> None:
         """sys.exit(...): a number is the status, None is 0, anything else is printed."""
         status = error.code
-        said = ""
+        words = ""
         if status is None or isinstance(status, int):
             self.status = (status or 0) & 0xFF if os.name == "posix" else status or 0
         else:
-            said = status if isinstance(status, str) else _text(status)
+            words = status if isinstance(status, str) else _text(status)
             with contextlib.suppress(OSError, ValueError, AttributeError):  # closed by the script: Python says nothing
-                print(said, file=sys.stderr or sys.__stderr__)
+                print(words, file=sys.stderr or sys.__stderr__)
             self.status = 1
         places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
         file, line = next(((os.path.basename(f), line) for f, line in reversed(places) if is_users(f)), ("", 0))
-        self.exit = {"status": self.status, "said": said, "file": file, "line": line}
+        self.exit = {"status": self.status, "said": words, "file": file, "line": line}
 
     def raised(self, error: BaseException) -> None:
         """Recorded as the last event, and printed as Python prints it, without our own frames."""
@@ -373,21 +373,21 @@ def _report(path: str, outcome: _Outcome, stream: Stream, seconds: float, failur
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and is_users(file) and file.endswith(".py"):
             files[os.path.abspath(file)] = name
-    said = {
+    report = {
         "status": outcome.status, "error": outcome.error, "note": outcome.note, "failure": failure,
         "files": list(files), "exit": outcome.exit, "cut": None if stream.cut is None else asdict(stream.cut),
         "iterations": stream.progress.iterations, "skipped": stream.progress.skipped, "refusal": stream.refusal,
         "are_updates": stream.progress.are_updates, "seconds": seconds,
         "changes": changes,
     }  # fmt: skip
-    if not _write(said, path):
-        _write({**said, "files": [], "failure": failure[-1000:]}, path)
+    if not _write(report, path):
+        _write({**report, "files": [], "failure": failure[-1000:]}, path)
 
 
-def _write(said: dict[str, Any], path: str) -> bool:
+def _write(report: dict[str, Any], path: str) -> bool:
     """Write the report, and return whether that was possible."""
     with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8") as file:
-        json.dump(said, file)
+        json.dump(report, file)
         file.truncate()
         return True
     return False

@@ -164,25 +164,25 @@ def ended(meta: Mapping[str, Any]) -> str:
     >>> ended({"script": "train.py", "exit": "yes"})
     ''
     """
-    said = []
+    sentences = []
     match meta:
         case {"cut": {"kind": str(kind), "written": int(count), "of": int() | None as of, "reason": str(reason)}}:
-            said.append(cut(kind, count, of, one_line(reason, 160)))
+            sentences.append(cut(kind, count, of, one_line(reason, 160)))
         case {"incomplete": True}:
-            said.append(
+            sentences.append(
                 "The recording was cut off: its script was killed or is still running. "
                 "Everything written so far is here."
             )
     match meta:
         case {"missing": [*missing]}:  # what a fault of ours has cost
-            said += [one_line(str(one), 240) for one in missing[:3]]
+            sentences += [one_line(str(one), 240) for one in missing[:3]]
     match meta:
         case {
             "script": str(script),
             "exit": {"status": int(status), "said": str(words), "file": str(file), "line": int(line)},
         }:
-            said.append(exited(script, status, words, file, line))
-    return " ".join(text for text in said if text)
+            sentences.append(exited(script, status, words, file, line))
+    return " ".join(text for text in sentences if text)
 
 
 def shadows(folder: Path, root: Path) -> list[str]:

@@ -73,8 +73,8 @@ def summary(target: Path, recording: Recording) -> str:
     some = f"{recording.iterations - recording.skipped:,} of " if recording.skipped else ""
     iterations = f" in {some}{recording.iterations:,} {unit}" if recording.iterations > 1 else ""
     time = f", {recording.seconds:,.0f} s" if recording.seconds >= 1 else ""
-    said = f"recorded {ops:,} forward and {runs:,} backward ops{iterations} into {target} ({in_words(size)}{time})"
-    return f"{said}. Open it with `backstep open {target}`."
+    outcome = f"recorded {ops:,} forward and {runs:,} backward ops{iterations} into {target} ({in_words(size)}{time})"
+    return f"{outcome}. Open it with `backstep open {target}`."
 
 
 def not_reached(limits: Limits, iterations: int, unit: str) -> str:

@@ -198,10 +198,10 @@ def run_script(
         finally:
             slow.cancel()
             life.close()
-        said = _reported(report)
-    if "refused" in said:
-        raise ScriptError(f"{path.name} was not run: Backstep {said['refused']}")
-    return _recording(path, target, returncode, said, as_torch)
+        outcome = _reported(report)
+    if "refused" in outcome:
+        raise ScriptError(f"{path.name} was not run: Backstep {outcome['refused']}")
+    return _recording(path, target, returncode, outcome, as_torch)
 
 
 class _Lifeline:
@@ -292,33 +292,33 @@ def _reported(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _recording(script: Path, target: Path, returncode: int, said: dict[str, Any], as_torch: bool) -> Recording:
+def _recording(script: Path, target: Path, returncode: int, report: dict[str, Any], as_torch: bool) -> Recording:
     counts, unreadable = _counts(target)
     notes = [missing_recording.shadowed(script.name, missing_recording.shadows(script.resolve().parent, ROOT))]
-    error = said.get("error", "")
-    cut = said.get("cut")
-    if said.get("failure"):
-        log.error("the recording failed:\n%s", said["failure"])
+    error = report.get("error", "")
+    cut = report.get("cut")
+    if report.get("failure"):
+        log.error("the recording failed:\n%s", report["failure"])
         notes.append("Backstep itself failed during the recording; the traceback is in the terminal. Please report it.")
     elif cut:
         notes.append(missing_recording.cut(**cut))
-    elif not said:
+    elif not report:
         notes.append(missing_recording.killed(script.name, _ending(returncode)))
     if unreadable and not cut:
         notes.append(f"The recording is lost: {unreadable}")
-    if said.get("refusal"):
-        notes.append(missing_recording.unpaused(said["refusal"]))
-    if said.get("exit"):
-        notes.append(missing_recording.exited(script.name, **said["exit"]))
-    note = _sentence(said.get("note", ""))
-    if said and not cut and not unreadable and not note:
+    if report.get("refusal"):
+        notes.append(missing_recording.unpaused(report["refusal"]))
+    if report.get("exit"):
+        notes.append(missing_recording.exited(script.name, **report["exit"]))
+    note = _sentence(report.get("note", ""))
+    if report and not cut and not unreadable and not note:
         notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
-    files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in said.get("files", ()))]))
+    files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in report.get("files", ()))]))
     unprinted = " ".join(n for n in notes if n)
-    applied = Applied(*said["changes"]) if said.get("changes") else None
+    applied = Applied(*report["changes"]) if report.get("changes") else None
     return Recording(
-        target, returncode, unprinted, note, error, files, said.get("iterations", 0), said.get("are_updates", False),
-        said.get("skipped", 0), said.get("seconds", 0.0), applied,
+        target, returncode, unprinted, note, error, files, report.get("iterations", 0),
+        report.get("are_updates", False), report.get("skipped", 0), report.get("seconds", 0.0), applied,
     )  # fmt: skip
 
 

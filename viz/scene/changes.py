@@ -35,8 +35,8 @@ def changes(base: Trace, edits: Edits) -> list[Change]:
 
 def _leaf(reading: Reading, leaf: int, values: Any) -> Change:
     event = reading.facts.trace.events[reading.facts.tensors[leaf].event]
-    said = f"{reading.facts.names.get(leaf) or 'tensor'} = {_numbers(values)}"
-    return _change("edited", reading.code(event.stack), said, leaf=leaf)
+    sentence = f"{reading.facts.names.get(leaf) or 'tensor'} = {_numbers(values)}"
+    return _change("edited", reading.code(event.stack), sentence, leaf=leaf)
 
 
 def _commands(reading: Reading, edit_commands: tuple[Command, ...]) -> Iterator[Change]:
@@ -53,13 +53,13 @@ def _commands(reading: Reading, edit_commands: tuple[Command, ...]) -> Iterator[
             behind = lines[max(bisect_right(lines, last, key=itemgetter("after")) - 1, 0)]["code"]
         was = by_id.get(command.id)
         moved = was is not None and (command.after != was.after or command.id not in stays)
-        said = list(_differences(reading, was, command)) if was is not None else []
+        parts = list(_differences(reading, was, command)) if was is not None else []
         if was is None or moved:
             yield _change("added" if was is None else "moved", behind, _call(reading, command), command.id)
         if moved:
-            said.append(f"runs after line {behind['line']}" if behind is not None else "runs at the start")
-        if said:
-            yield _change("edited", code.get(command.id), ", ".join(said), command.id)
+            parts.append(f"runs after line {behind['line']}" if behind is not None else "runs at the start")
+        if parts:
+            yield _change("edited", code.get(command.id), ", ".join(parts), command.id)
         if was is not None and not moved:
             behind = code.get(command.id) or behind
     now = {command.id for command in edit_commands}
@@ -121,6 +121,6 @@ def _numbers(values: Any) -> str:
 
 
 def _change(
-    kind: ChangeKind, code: Code | None, said: str, command: str | None = None, leaf: int | None = None
+    kind: ChangeKind, code: Code | None, sentence: str, command: str | None = None, leaf: int | None = None
 ) -> Change:
-    return {"kind": kind, "code": code, "text": said, "command": command, "leaf": leaf}
+    return {"kind": kind, "code": code, "text": sentence, "command": command, "leaf": leaf}

@@ -32,7 +32,7 @@ from ..time.spans import spans
 from ..time.steps import Step, Timeline
 from ..time.timeline import timeline
 from ..wording import sentences
-from ..wording.spans import said, short
+from ..wording.spans import short, span_texts
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Reading:
     def spans(self) -> list[Span]:
         """The levels of time, in words."""
         result = spans(self.drawing, self.line)
-        words = said(result, self.drawing, self.line)
+        words = span_texts(result, self.drawing, self.line)
         return [
             {
                 "start": one.start, "end": one.end, "row": one.row, "within": one.within, "kind": one.kind,

@@ -56,7 +56,7 @@ MOST_FAR = 2
 """The most names of tensors elsewhere on the card of a folded group."""
 
 Sign = Literal[-1, 0, 1] | None
-TOLD = 1000
+MOST_IN_CHAPTERS = 1000
 """The number of elements up to which chapters of a graph speak of single ones."""
 WIRE_ABOVE = 220
 """Visible nodes above which cell-by-cell wiring is left to the details of an op."""
@@ -80,8 +80,8 @@ class Inside(TypedDict):
     """The label of the active element in each step."""
 
 
-class Told(Scene):
-    """A scene before its story is told."""
+class SceneWithInside(Scene):
+    """A scene for which a story can still be written: with the contents of its folded groups."""
 
     inside: NotRequired[Inside]
     """For a graph in which something is folded; not for the browser."""
@@ -92,7 +92,7 @@ def scene(
     edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
     previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Change] = (),
     base: Trace | None = None,
-) -> Told:  # fmt: skip
+) -> SceneWithInside:  # fmt: skip
     """The scene of a trace: deterministic, and ready to be written as JSON.
 
     `revision` and `program` fill those parts of the document; `edits`, in the browser's form, are those with which the
@@ -126,7 +126,7 @@ class _Scene:
 
     def document(
         self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
-    ) -> Told:
+    ) -> SceneWithInside:
         graph = self.seen.graph()
         picture, note = choice.picture_of(graph, self.layout_name)
         nodes = [self.node(ident, graph, picture) for ident in graph]
@@ -137,7 +137,7 @@ class _Scene:
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
         command_documents = commands(self.reading, self.values, self.shown_place, self.edits, changed)
         edited = [command for command in command_documents if command["changed"] and command["start"] < len(line.steps)]
-        document: Told = {
+        document: SceneWithInside = {
             "format": 1,
             "revision": self.revision(revision),
             "program": self.program(program),
@@ -160,7 +160,7 @@ class _Scene:
             "folded": sorted(self.seen.folded),
             "hidden": hidden(self.reading, self.seen),
         }  # fmt: skip
-        if self.seen.folded and len(self.drawing.items) <= TOLD:
+        if self.seen.folded and len(self.drawing.items) <= MOST_IN_CHAPTERS:
             document["inside"] = self.inside()
         return document
 
@@ -388,7 +388,7 @@ class _Scene:
             "code": code, "failed": phase.failed,
         }  # fmt: skip
 
-    def step(self, step: Step, said: str, origin: schema.Origin) -> schema.Step:
+    def step(self, step: Step, sentence: str, origin: schema.Origin) -> schema.Step:
         place = self.seen.place_of.get(step.at) if step.at is not None else None
         writes: schema.Written = {"writes": "value"} if step.writes_value else {}
         return {
@@ -396,7 +396,7 @@ class _Scene:
             "phase": step.phase,
             "at": place,
             "name": step.name,
-            "say": said,
+            "say": sentence,
             **origin,
             "flows": self.flows(step),
             "order": step.order,

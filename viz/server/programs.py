@@ -41,7 +41,7 @@ def from_gallery(entry: gallery.Program) -> Program:
         "question": entry.question,
         "crumbs": [GALLERY, entry.group, entry.question],
         "legacy": entry.legacy,
-        "chapters": [{"title": chapter.title, "text": chapter.said} for chapter in entry.chapters],
+        "chapters": [{"title": chapter.title, "text": chapter.full_text} for chapter in entry.chapters],
         "card": {
             "learn": entry.learn,
             "level": entry.level,

@@ -152,7 +152,7 @@ def _summed(name: str, before: Value, after: Value) -> list[Line]:
     dims = list(range(extra)) + [
         i + extra for i, n in enumerate(after.shape) if n == 1 and before.shape[i + extra] != 1
     ]
-    said = text.join([f"dim {d}" for d in dims]) or "all"
+    where = text.join([f"dim {d}" for d in dims]) or "all"
     lines = [value_line(f"for {name}, before the sum ({text.shape(before.shape)})", before)]
-    cells = [f"{text.shape(before.shape)} to {text.shape(after.shape)}", f"{name} was broadcast along {said}"]
-    return [*lines, line(f"summed over {said}", cells)]
+    cells = [f"{text.shape(before.shape)} to {text.shape(after.shape)}", f"{name} was broadcast along {where}"]
+    return [*lines, line(f"summed over {where}", cells)]

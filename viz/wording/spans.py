@@ -26,14 +26,14 @@ End = tuple[int | None, int | None, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpanText:
     """The sentence of a span; `norm` is that of the largest gradient that it receives, None if it receives none."""
 
     text: str
     norm: float | None
 
 
-def said(spans: Sequence[Span], drawing: Drawing, line: Timeline) -> list[Said]:
+def span_texts(spans: Sequence[Span], drawing: Drawing, line: Timeline) -> list[SpanText]:
     """The sentences of spans.  Cost: linear in the steps times the rows of spans."""
     ways = _Ways(drawing, line)
     return [ways.say(span) for span in spans]
@@ -112,15 +112,15 @@ class _Ways:
 
     # -- sentences ------------------------------------------------------------------------------------------------
 
-    def say(self, span: Span) -> Said:
+    def say(self, span: Span) -> SpanText:
         match span.kind:
             case "write":
-                return Said(self.write(span), None)
+                return SpanText(self.write(span), None)
             case "forward":
-                return Said(self.forward(span), None)
+                return SpanText(self.forward(span), None)
         coming = self.coming(span)
         norms = [self.norm(value) for value in self.readable(coming)]
-        return Said(self.backward(span, coming), max(norms, default=None))
+        return SpanText(self.backward(span, coming), max(norms, default=None))
 
     def steps(self, span: Span) -> range:
         return range(span.start, span.end)

@@ -402,7 +402,7 @@ export class App {
     if (!this.scene?.nodes.length || !this.stage) return null;
     const { program, revision } = this.scene;
     const { lead, text } = sentence(this.index.level, this.player.t);
-    return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, said: `${lead} ${text}` }, part);
+    return this.stage.picture({ title: `${program.title}, revision ${revision.number}: ${revision.label}`, description: `${lead} ${text}` }, part);
   }
 
   /**

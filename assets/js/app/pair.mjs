@@ -37,13 +37,13 @@ function join(sides) {
 async function begin() {
   const sides = await Promise.all([...document.querySelectorAll("iframe")].map(ready));
   const verdict = /** @type {HTMLElement} */ (document.querySelector(".pair-verdict"));
-  const said = verdict.textContent;
+  const comparison = verdict.textContent;
   let leave = join(sides);
   sides[1].seek(Math.min(sides[0].t(), sides[1].scene().steps.length));
   for (const side of sides) {
     side.fit(side.scene().nodes.length <= SMALL);
     // An edit is of one side: what was compared are the recordings.
-    side.on("scene", () => { verdict.textContent = sides.some((one) => one.scene().revision.base) ? `As recorded: ${said}` : said; });
+    side.on("scene", () => { verdict.textContent = sides.some((one) => one.scene().revision.base) ? `As recorded: ${comparison}` : comparison; });
   }
   const button = document.getElementById("pair-first");
   button?.addEventListener("click", () => {

@@ -25,7 +25,7 @@ export class Hero {
     this.program = /** @type {string} */ (place.dataset.program);
     this.canvases = sheets();
     this.stage = first(".hero-stage", place);
-    this.said = first(".hero-say", place);
+    this.caption = first(".hero-say", place);
     this.button = /** @type {HTMLButtonElement} */ (first("[data-do=toggle]", place));
     /** @type {{ width: number, height: number, dpr: number } | null} null where there is no room */
     this.view = null;
@@ -160,7 +160,7 @@ export class Hero {
     if (!this.film) return;
     const { scene } = this.film;
     const [call] = callsOf(scene);
-    this.said.textContent = t > call.start ? scene.steps[currentStep(t)].say : call.label;
+    this.caption.textContent = t > call.start ? scene.steps[currentStep(t)].say : call.label;
     if (t >= this.until) {
       this.until = Infinity;
       this.player.pause();

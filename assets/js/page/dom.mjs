@@ -73,7 +73,7 @@ export function setProps(id, props) {
   window.dash_clientside.set_props(id, props);
 }
 
-/** Mounts a heavy component (see `lazy_parts` in viz/components) into its place; true once, when it was not there. */
+/** Mounts a heavy component (see `lazy_parts` in viz/server/components) into its place; true once, when it was not there. */
 export function mount(place) {
   const holder = byId(place);
   if (!holder || holder.dataset.mounted) return false;

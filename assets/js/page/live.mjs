@@ -43,10 +43,10 @@ export class Live {
 
   again() {
     const before = this.session.scene;
-    this.session.again(() => this.said(before));
+    this.session.again(() => this.report(before));
   }
 
-  said(before) {
+  report(before) {
     this.noted = "";
     this.tell(sinceSave(before, this.session.scene));
     const bar = byId("live-bar");

@@ -16,8 +16,8 @@ const GRADS = 2; // gradients that are written; of more it is only said
 export function sinceSave(before, now) {
   const alike = before.section?.at === now.section?.at && before.section?.label === now.section?.label;
   const numbers = alike ? [rootSince(before, now), gradsSince(before, now), stepsSince(before, now)] : [];
-  const said = [...codeSince(before, now), sectionsSince(before, now), ...numbers].filter(Boolean);
-  return said.length ? `${said.join("; ")}.` : "Saved without a change of code or numbers.";
+  const parts = [...codeSince(before, now), sectionsSince(before, now), ...numbers].filter(Boolean);
+  return parts.length ? `${parts.join("; ")}.` : "Saved without a change of code or numbers.";
 }
 
 /** @type {(before: Scene, now: Scene) => string[]} */

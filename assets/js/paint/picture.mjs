@@ -19,11 +19,11 @@ const MOST_AREA = 2 ** 26; // and in all: 256 MB of memory
 /**
  * An SVG of what a frame shows.
  * @param {any} frame its `view` is needed for what is seen alone
- * @param {{ title: string, said: string }} words
+ * @param {{ title: string, description: string }} words
  * @param {Part} [part]
  * @returns {{ text: string, width: number, height: number, density: number }} `density`: px per unit in a PNG
  */
-export function pictureOf(frame, { title, said }, part = "whole") {
+export function pictureOf(frame, { title, description }, part = "whole") {
   const [left, top, right, bottom] = frame.plane.bounds;
   const view = part === "seen" ? { ...frame.view, dpr: 1 } : { width: right - left + 2 * ROOM, height: bottom - top + 2 * ROOM, dpr: 1 };
   const plane = { ...frame.plane, message: new Latest() }; // on the screen it stays where it stands
@@ -36,7 +36,7 @@ export function pictureOf(frame, { title, said }, part = "whole") {
   const box = part === "seen" ? seenBy(frame.camera, view) : around(layers.map((one) => one.bounds).reduce(joined), part);
   const { x, y } = box;
   const { width, height } = part === "seen" ? { width: Math.round(view.width), height: Math.round(view.height) } : box;
-  const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(said)), element("rect", { ...box, fill: frame.tokens.bg }),
+  const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(description)), element("rect", { ...box, fill: frame.tokens.bg }),
     ...layers.map((one) => element("g", {}, `\n${one}\n`))];
   const attributes = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${box.width} ${box.height}`, role: "img", "xml:space": "preserve" };
   return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height, density: part === "slide" ? SLIDE_WIDE / width : TWICE };

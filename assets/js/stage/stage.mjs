@@ -479,7 +479,7 @@ export class Stage {
 
   /**
    * The graph as it is drawn now, without what is only pointed at.
-   * @param {{ title: string, said: string }} words
+   * @param {{ title: string, description: string }} words
    * @param {import("../paint/picture.mjs").Part} [part]
    */
   picture(words, part) {

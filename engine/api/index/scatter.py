@@ -67,9 +67,9 @@ def both(
     pair: tuple[tuple[Any, str], ...] = ((function, name), (method, f"{name}_"))
     for scatter, called in pair:
         scatter.__name__ = scatter.__qualname__ = called
-        said = doc if scatter is function else f"{name}, written into the tensor."
+        summary = doc if scatter is function else f"{name}, written into the tensor."
         scatter.__doc__ = with_example(
-            said, called, shapes=shapes, source="" if scatter is function else f"Tensor.{called}"
+            summary, called, shapes=shapes, source="" if scatter is function else f"Tensor.{called}"
         )
         scatter.__signature__ = signature(build)
     return function, method

@@ -93,9 +93,9 @@ def check_windows(
     ]
     if min(places) < 1:
         channels = sizes[-rank - 1]
-        said = ["x".join(map(str, (channels, *numbers))) for numbers in (spatial, places)]
+        texts = ["x".join(map(str, (channels, *numbers))) for numbers in (spatial, places)]
         raise errors.runtime(
-            f"Given input size: ({said[0]}). Calculated output size: ({said[1]}). Output size is too small"
+            f"Given input size: ({texts[0]}). Calculated output size: ({texts[1]}). Output size is too small"
         )
 
 

@@ -149,9 +149,9 @@ def _adaptive_avg(rank: int, input: Tensor, output_size: Any) -> Tensor:
     if len(sizes) != rank:
         raise errors.runtime(f"{name}: output_size must be {rank}")
     if min(sizes) < 0:
-        said = ", ".join(map(str, sizes[:2])) + "".join(f",{n}" for n in sizes[2:])  # as torch prints it
+        text = ", ".join(map(str, sizes[:2])) + "".join(f",{n}" for n in sizes[2:])  # as torch prints it
         raise errors.runtime(
-            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{said}}}"
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{text}}}"
         )
     if set(sizes) == {1}:  # as in torch: no pooling where there is one window, and no look at the input
         return mean(input, tuple(range(-rank, 0)), keepdim=True)
@@ -233,9 +233,9 @@ def _sides(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[t
     """The four pairs of `unfold` and `fold`, checked."""
     names = ("kernel_size", "dilation", "padding", "stride")
     pairs = [_pair(v, name) for v, name in zip((kernel_size, dilation, padding, stride), names, strict=True)]
-    said = (("kernel size", "kernel"), ("dilation", "dilation"), ("padding", "pad"), ("stride", "stride"))
+    words = (("kernel size", "kernel"), ("dilation", "dilation"), ("padding", "pad"), ("stride", "stride"))
     for place in (0, 3, 1, 2):
-        name, short = said[place]
+        name, short = words[place]
         height, width = pairs[place]
         if min(height, width) < (name != "padding"):
             kind = "non-negative" if name == "padding" else "greater than zero"

@@ -261,29 +261,29 @@ def _check(
 
 def _no_gaps(dilation: tuple[int, ...], transposed: bool, plain: bool) -> str:
     """Write torch's error about a dilation of 0 or less; for 0, its library for batches in float32 has another text."""
-    said = "dilation should be greater than zero"
+    message = "dilation should be greater than zero"
     if min(dilation) < 0:
-        return said
+        return message
     if not plain:
         return "non-positive dilation is not supported"
     gaps = dilation if len(dilation) > 1 else (1, *dilation)
     names = ("depth", "height", "width")[-len(gaps) :]
     named = ", ".join(f"dilation_{name}: {n}" for name, n in zip(names, gaps, strict=True))
-    return f"{said}, but got {named if transposed else list(gaps)}"
+    return f"{message}, but got {named if transposed else list(gaps)}"
 
 
 def _too_much_output_padding(
     output_padding: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> str:
     names = ("depth", "height", "width")[-max(len(stride), 2) :]
-    said = [
+    pairs = [
         f"{kind}_{name}: {n}"
         for kind, values, single in (
             ("output_padding", output_padding, 0), ("stride", stride, 1), ("dilation", dilation, 1)
         )
         for name, n in zip(names, values if len(values) > 1 else (single, *values), strict=True)
     ]  # fmt: skip
-    return "output padding must be smaller than either stride or dilation, but got " + " ".join(said)
+    return "output padding must be smaller than either stride or dilation, but got " + " ".join(pairs)
 
 
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:

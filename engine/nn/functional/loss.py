@@ -76,10 +76,10 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     return reduction
 
 
-def need_reduction(reduction: str, said: str = "{} is not a valid value for reduction") -> str:
+def need_reduction(reduction: str, message: str = "{} is not a valid value for reduction") -> str:
     """The reduction, if it is one."""
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(said.format(reduction))
+        raise ValueError(message.format(reduction))
     return reduction
 
 

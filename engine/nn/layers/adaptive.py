@@ -81,9 +81,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if number == 0:
                 places.index_copy_(0, rows, target[inside])
                 continue
-            said = F.log_softmax(self.tail[number - 1](input.index_select(0, rows)), dim=1)
+            log_probs = F.log_softmax(self.tail[number - 1](input.index_select(0, rows)), dim=1)
             places.index_fill_(0, rows, self.shortlist_size + number - 1)
-            output.index_copy_(0, rows, said.gather(1, (target[inside] - low).unsqueeze(1)).squeeze(1))
+            output.index_copy_(0, rows, log_probs.gather(1, (target[inside] - low).unsqueeze(1)).squeeze(1))
         if used != target.size(0):
             raise RuntimeError(
                 f"Target values should be in [0, {self.n_classes - 1}], but values in range "

@@ -593,8 +593,8 @@ class _File(Database):
                 f"{self.name!r} has different tables from a trace of schema {version}: {note}. Record the program "
                 "again."
             )
-        if os.path.getsize(self.name) <= QUICK_CHECK and (said := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
-            raise self.damaged(said)
+        if os.path.getsize(self.name) <= QUICK_CHECK and (answer := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
+            raise self.damaged(answer)
         return version
 
     def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:

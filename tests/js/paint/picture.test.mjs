@@ -23,7 +23,7 @@ function picture(scene, t, more = {}) {
   const ops = scene.nodes.filter((node) => node.kind === "op");
   const plane = layPlane(index);
   const frame = { moment, plane, ruler: RULER, tokens: TOKENS, selection: null, wires: plane.wiring.at(moment, ops), pending: new Map(), ...more };
-  return pictureOf(frame, { title: "A \"title\" & <more>", said: "Step 1." });
+  return pictureOf(frame, { title: "A \"title\" & <more>", description: "Step 1." });
 }
 
 /** What is in an XML text, or where it is not well formed. */

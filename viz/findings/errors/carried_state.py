@@ -16,12 +16,13 @@ from .case import Case
 class Carried:
     """The tensor that links a later graph to an earlier one: its name, and the code that uses it ("" if unknown).
 
-    `said` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the name
-    certainly belongs to the tensor, and not to a tuple that contains it; `is_scalar`, whether it is a single number.
+    `subject` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the
+    name certainly belongs to the tensor, and not to a tuple that contains it; `is_scalar`, whether it is a single
+    number.
     """
 
     name: str
-    said: str
+    subject: str
     where: str
     is_tensor: bool
     is_scalar: bool

@@ -94,7 +94,7 @@ def _second_backward(case: Case) -> Answer:
     node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
     where = f" (in {state.where})" if state.where else ""
     why = (
-        f"{state.said} was computed before {by} and is used again after it{where}. "
+        f"{state.subject} was computed before {by} and is used again after it{where}. "
         f"So this call goes back through a graph that was freed: {node} no longer has its saved tensors "
         f"({saved or 'its inputs'})."
     )
@@ -125,7 +125,7 @@ def _goes_on(state: Carried) -> str:
     """How a graph comes to go on into that of an earlier iteration."""
     where = f" (in {state.where})" if state.where else ""
     return (
-        f"{state.said} was computed in an earlier iteration and is used again in this one{where}. So this call goes "
+        f"{state.subject} was computed in an earlier iteration and is used again in this one{where}. So this call goes "
         "back through the graph of that iteration too"
     )
 
@@ -421,7 +421,7 @@ def _saved_changed(case: Case) -> Answer:
     state = _carried_over(case)
     if leaf is not None and state is not None:
         why += (
-            f" {state.said} was computed before that write and is used again after it"
+            f" {state.subject} was computed before that write and is used again after it"
             f"{f' (in {state.where})' if state.where else ''}, so this call goes back through an earlier graph too."
         )
         value = state.name or "it"

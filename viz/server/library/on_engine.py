@@ -137,7 +137,7 @@ def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
         raise Unlike(outcome)
     reached = _reached(trace, set(leaves))
     if reached is not None:
-        raise Unlike(f"The edited leaf reaches {_said(trace, reached)}, which Backstep's engine does not have.")
+        raise Unlike(f"The edited leaf reaches {_name_in_line(trace, reached)}, which Backstep's engine does not have.")
     return outcome
 
 
@@ -236,7 +236,7 @@ def _with_fixed(trace: Trace, places: Mapping[int, int]) -> Iterator[AnyEvent]:
         assert isinstance(event, OpCalled)
         (out, *more) = event.outputs or (None,)
         if event.node is not None or out is None or more or out.view_of is not None:
-            raise Unlike(f"The program uses {_said(trace, event)}, which Backstep's engine does not have.")
+            raise Unlike(f"The program uses {_name_in_line(trace, event)}, which Backstep's engine does not have.")
         if event.inplace is not None:
             yield WrittenOutside(event.index, event.stack, out.tensor, out.version, out.value, loops=event.loops)
         else:
@@ -292,7 +292,7 @@ def _writers(trace: Trace, tensors: frozenset[int]) -> frozenset[tuple[int, int]
     )
 
 
-def _said(trace: Trace, event: OpCalled) -> str:
+def _name_in_line(trace: Trace, event: OpCalled) -> str:
     """An op with its line."""
     frames: tuple[Frame, ...] = trace.stacks[event.stack] if event.stack >= 0 else ()
     where = f" in line {frames[-1].line} of {frames[-1].file}" if frames else ""
@@ -315,7 +315,7 @@ def _same_events(trace: Trace, again: Trace) -> None:
         if isinstance(after, ErrorRaised) and not isinstance(before, ErrorRaised):
             raise Unlike(f"Backstep's engine stops where PyTorch goes on: {after.message}")
         if not is_missing(before) and _outline(before) != _outline(after):
-            what = _said(trace, before) if isinstance(before, OpCalled) else type(before).__name__
+            what = _name_in_line(trace, before) if isinstance(before, OpCalled) else type(before).__name__
             raise Unlike(f"Backstep's engine does something else from event {before.index:,} on ({what}).")
     if len(trace.events) != len(again.events):
         raise Unlike("Backstep's engine does something else at the end of the program.")

@@ -165,8 +165,8 @@ class Reruns:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         whose = "The loss and the other rows of the run are those of the recording." if run.is_divided else ""
-        said = filter(None, (f"Run again by {name}.", whose, elsewhere, recording.explanation))
-        return Again(TraceFile.of(target, program.most), " ".join(said))
+        parts = filter(None, (f"Run again by {name}.", whose, elsewhere, recording.explanation))
+        return Again(TraceFile.of(target, program.most), " ".join(parts))
 
     def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> Recording:
         """The recording of a run. Raises Cannot if the run did not reach its end, or not all changes."""

@@ -108,9 +108,9 @@ def difference_elsewhere(run: Run, again: Trace, first: int, edited: set[int]) -
         before, after = whole.events[at], again.events[at]
         if _outline(before) != _outline(after):
             return "The program took another path even before the edit, so more than the edit differs."
-        said = _differs(whole, again, before, after)
-        if said:
-            return f"{said} before the edit: the program does not compute the same numbers each time it runs."
+        difference = _differs(whole, again, before, after)
+        if difference:
+            return f"{difference} before the edit: the program does not compute the same numbers each time it runs."
     there = [event for event in again.events if isinstance(event, LeafCreated)]
     here = [whole.events[int(at)] for at in run.outline.where(LeafCreated)]
     for before, after in zip(here, there, strict=False):
@@ -122,10 +122,10 @@ def difference_elsewhere(run: Run, again: Trace, first: int, edited: set[int]) -
             or before.source != after.source
         ):
             continue
-        said = _differs(whole, again, before, after)
-        if said:
+        difference = _differs(whole, again, before, after)
+        if difference:
             return (
-                f"{said}: the program draws different random numbers each time it runs. A fixed seed makes runs "
+                f"{difference}: the program draws different random numbers each time it runs. A fixed seed makes runs "
                 "comparable."
             )
     return ""

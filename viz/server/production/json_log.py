@@ -32,10 +32,10 @@ class Lines(logging.Formatter):
             "worker": record.process,
         }
         request = getattr(record, "request", None)
-        said: dict[str, Any] = dict(request) if isinstance(request, Mapping) else {"text": record.getMessage()}
+        fields: dict[str, Any] = dict(request) if isinstance(request, Mapping) else {"text": record.getMessage()}
         if record.exc_info:
-            said["error"] = self.formatException(record.exc_info)
-        return json.dumps({**about, **said})
+            fields["error"] = self.formatException(record.exc_info)
+        return json.dumps({**about, **fields})
 
 
 class JsonLogger(Logger):  # type: ignore[misc]  # gunicorn has no types

@@ -372,8 +372,8 @@ export class Commands {
   }
 
   writeFlags(one) {
-    const said = ({ label, shape, role }) => [label, shapeText(shape), role === "leaf" || role === "constant" ? role : null].filter(Boolean).join(" · ");
-    const options = rootsOf(this.scene, one.root).map((each) => ({ value: each.id, label: said(each) }));
+    const textOf = ({ label, shape, role }) => [label, shapeText(shape), role === "leaf" || role === "constant" ? role : null].filter(Boolean).join(" · ");
+    const options = rootsOf(this.scene, one.root).map((each) => ({ value: each.id, label: textOf(each) }));
     const inputs = (one.inputs || []).map((id) => `t${edits.tensorOf(id)}`);
     const leafs = [...new Set([...this.leafNodes().map((each) => each.id), ...inputs])].map((id) => ({ value: id, label: this.nameOf(id) }));
     const same = { root: one.root, retain: one.retain_graph, create: one.create_graph, inputs };

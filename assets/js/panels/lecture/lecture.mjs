@@ -281,10 +281,10 @@ export class Lecture {
   /** The chapter, its question, and the lines that run. */
   caption(one, stage, t) {
     const { scene, chapter } = this.story;
-    const { said, step } = this.now(t);
+    const { words, step } = this.now(t);
     const isFailing = stage === "running" && step?.kind === "error"; // the message comes up beside the node
     const why = one?.ask && !isOpen(stage) ? one.ask.why : ""; // in the room that the text had, so that the graph keeps its own
-    const says = one && (stage === "ahead" || isFailing || !said) ? prose(one.text) : why ? prose(why) : h("p", {}, unbroken(said));
+    const says = one && (stage === "ahead" || isFailing || !words) ? prose(one.text) : why ? prose(why) : h("p", {}, unbroken(words));
     return [
       h("div.lecture-words", { "aria-live": "polite" },
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
@@ -305,7 +305,7 @@ export class Lecture {
   now(t) {
     const level = this.player.level();
     const { text } = sentence(level, t);
-    return { said: t > 0 ? text : "", step: stopAt(level, t)?.step ?? null };
+    return { words: t > 0 ? text : "", step: stopAt(level, t)?.step ?? null };
   }
 
   excerpt(one, stage, t) {
@@ -324,7 +324,7 @@ export class Lecture {
       h("h2", {}, one?.title ?? scene.program.title),
       one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
       one ? prose(one.text) : null,
-      h("p", {}, unbroken(this.now(this.player.t()).said)),
+      h("p", {}, unbroken(this.now(this.player.t()).words)),
       one?.ask ? questionOf(one.ask, false) : null,
       h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? (scene.program.other?.is_fixed ? "the corrected version" : "the end")),
       h("div.row", {}, ["back", "next", "black"].map((act) => h("button.btn", { type: "button", onclick: () => this.send({ act }) }, { back: "Back", next: "Next", black: "Dark" }[act]))),

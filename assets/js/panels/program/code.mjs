@@ -36,7 +36,7 @@ export class Code {
     this.marked = ""; // what is marked, as text: nothing is written where it stays
     /** @type {any} the code of what is selected */
     this.picked = null;
-    this.said = ""; // what the mark means at this step
+    this.meaning = ""; // what the mark means at this step
     this.turns = { key: "", n: 0 };
     this.resting = true; // nothing runs yet
     /** @type {HTMLElement[][]} the lines that are to be in view, the one first that matters most */
@@ -80,8 +80,8 @@ export class Code {
     const tone = step?.kind === "error" ? "err" : back ? "bwd" : step?.kind === "write" ? "plain" : "fwd";
     const receiver = step?.kind === "accumulate" ? this.scene.nodes.find((node) => node.id === step.at) : null;
     const keeps = receiver && receiver.kind !== "group" && !isLeaf(receiver); // by retain_grad()
-    this.said = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
-    const key = JSON.stringify([at, call, tone, this.said, this.picked, this.file]);
+    this.meaning = keeps ? "this tensor keeps its gradient" : step ? WORDS[step.kind] : "";
+    const key = JSON.stringify([at, call, tone, this.meaning, this.picked, this.file]);
     if (key === this.marked) return;
     const file = at?.file ?? call?.file;
     if (file !== undefined && file !== this.file && this.scene.program.files[file]) { this.file = file; this.write(); }
@@ -198,7 +198,7 @@ export class Code {
     marks.forEach((list, n) => rewrite(this.lines[n - 1], list));
     places.forEach(([n]) => this.lines[n - 1]?.classList.add("on", tone));
     const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
-    fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), this.said), calling] : "Press Space: the expression that runs is marked here.");
+    fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), this.meaning), calling] : "Press Space: the expression that runs is marked here.");
     const both = [places, from].map((list) => list.map(([n]) => this.lines[n - 1]).filter(Boolean)).filter((list) => list.length);
     this.resting = !at && !call;
     this.inView = this.resting ? this.atRest() : [...(arrives ? both.reverse() : both), ...this.prints.madeAt(this.player.t()).map((row) => [row])]; // a leaf was written long before: what matters is the call that runs

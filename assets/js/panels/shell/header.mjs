@@ -11,7 +11,7 @@ export class Header {
   constructor(session, toast, acts) {
     this.session = session;
     this.toast = toast;
-    this.said = ""; // what the bar says of the program
+    this.key = ""; // what the bar says of the program
     this.hiddenNote = ""; // the note above the graph that was hidden
     /** @type {Record<string, (value?: string) => void>} */
     this.acts = {
@@ -101,9 +101,9 @@ export class Header {
   say({ program, revision }) {
     const { history, index } = this.session;
     const crumbs = program.crumbs?.length ? program.crumbs : ["Gallery", program.question || program.title];
-    const said = JSON.stringify([crumbs, program.title, revision.number, revision.label, history.length, index]);
-    if (said === this.said) return;
-    this.said = said;
+    const key = JSON.stringify([crumbs, program.title, revision.number, revision.label, history.length, index]);
+    if (key === this.key) return;
+    this.key = key;
     const last = crumbs.length - 1;
     fill(byId("crumbs"), crumbs.map((crumb, i) => [
       i ? h("span.sep", { "aria-hidden": "true" }, "›") : null,
@@ -133,7 +133,7 @@ export class Header {
   }
 
   clear() {
-    this.said = "";
+    this.key = "";
     fill(byId("crumbs"));
     fill(byId("revision"));
     fill(byId("live-bar"));

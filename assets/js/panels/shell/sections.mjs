@@ -30,8 +30,8 @@ export class Sections {
   /** Whether each number stands beside what it was in the section before. */
   beside() {
     const { neighbours } = this.session;
-    const said = neighbours.beside ? neighbours.lack || "Hide the numbers of the previous iteration (G)" : "Show the numbers of the previous iteration beside these (G)";
-    return h("button.beside", { type: "button", "aria-label": "Numbers of the previous iteration", "aria-pressed": neighbours.beside ? "true" : "false", title: said, onclick: () => this.compare() }, "Δ");
+    const title = neighbours.beside ? neighbours.lack || "Hide the numbers of the previous iteration (G)" : "Show the numbers of the previous iteration beside these (G)";
+    return h("button.beside", { type: "button", "aria-label": "Numbers of the previous iteration", "aria-pressed": neighbours.beside ? "true" : "false", title, onclick: () => this.compare() }, "Δ");
   }
 
   compare() {
@@ -42,8 +42,8 @@ export class Sections {
 
   way(by, label, sign, word) {
     const key = by < 0 ? "," : ".";
-    const said = label === null ? `No ${word.toLowerCase()} section` : `${word}: ${label} (${key})`;
-    return h("button", { type: "button", "aria-label": said, title: said, disabled: label === null, onclick: () => this.turn(by) }, sign);
+    const title = label === null ? `No ${word.toLowerCase()} section` : `${word}: ${label} (${key})`;
+    return h("button", { type: "button", "aria-label": title, title, disabled: label === null, onclick: () => this.turn(by) }, sign);
   }
 
   go(input, count) {

@@ -20,10 +20,10 @@ export class Share {
     else this.copy(location.href, "The link to this view is copied.");
   }
 
-  async copy(text, said) {
+  async copy(text, notice) {
     try {
       await navigator.clipboard.writeText(text);
-      this.toast.say(said);
+      this.toast.say(notice);
     } catch {
       window.prompt("Copy this:", text);
     }
