@@ -82,13 +82,13 @@ def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:
 
 
 def _unrecorded(run: Overview, column: int) -> str:
-    """How to record the iterations in which something wrong may have come up before a column; "" if they are."""
+    """How to record the iterations in which something wrong may have appeared before a column; "" if recorded."""
     count = int(run.skipped[column])
     if not count:
         return ""
     number = run.resumed[column]
     return (
-        f" It may have come up earlier: the {_count(count, 'iteration')} before it {'are' if count > 1 else 'is'} not "
+        f" It may have appeared earlier: the {_count(count, 'iteration')} before it {'are' if count > 1 else 'is'} not "
         f"recorded. `--steps {number - count}:{number + 1} --pause` records {'them' if count > 1 else 'it'} too."
     )
 

@@ -107,7 +107,7 @@ def _encode_other(value: Any) -> Any:
 def decode(data: Any, depth: int = 0) -> Any:
     """The value that `encode` turned into the data. Raises Malformed if the data does not come from it."""
     if depth > DEEPEST:
-        raise Malformed(f"nested more than {DEEPEST} deep")
+        raise Malformed(f"nested deeper than {DEEPEST} levels")
     if isinstance(data, list):
         return [decode(item, depth + 1) for item in data]
     if type(data) is int and not -LARGEST < data < LARGEST:
@@ -122,13 +122,13 @@ def decode(data: Any, depth: int = 0) -> Any:
     except Malformed:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, StopIteration, IndexError) as error:
-        raise Malformed(f"no static argument reads {str(data)[:80]!r}") from error
+        raise Malformed(f"{str(data)[:80]!r} is not a static argument") from error
 
 
 def _dict(pairs: Sequence[Any]) -> dict[Any, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return result
 
 
@@ -195,7 +195,7 @@ def parsed(text: Any, column: str) -> Any:
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"{column}: no JSON ({str(error)[:80]})") from error
+        raise Malformed(f"{column}: not JSON ({str(error)[:80]})") from error
 
 
 def read_shape(text: Any) -> tuple[int, ...]:

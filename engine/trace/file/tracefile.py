@@ -586,9 +586,7 @@ class _File(Database):
         if statements != _expected(version):
             lacking = sorted({row[1] for row in _expected(version) - statements if row[3]})
             more = sorted({str(row[1])[:80] for row in statements - _expected(version)})
-            note = (
-                f"it lacks {', '.join(lacking)} as they are there" if lacking else f"it has {', '.join(more)} besides"
-            )
+            note = f"it lacks the expected {', '.join(lacking)}" if lacking else f"it also has {', '.join(more)}"
             raise TraceFileError(
                 f"{self.name!r} has different tables from a trace of schema {version}: {note}. Record the program "
                 "again."

@@ -269,7 +269,7 @@ def test_view_in_place_of_a_table_is_refused(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "f")
     db.executescript("ALTER TABLE names RENAME TO other; CREATE VIEW names AS SELECT * FROM other")
     db.close()
-    with pytest.raises(TraceFileError, match="lacks names"):
+    with pytest.raises(TraceFileError, match="lacks the expected names"):
         open_trace(tmp_path / "f")
 
 
