@@ -14,9 +14,7 @@ from .tensor import Tensor
 INDEXED = frozenset({"index", "index_backward", "index_put", "index_cleared"})
 """Ops whose indices may be in the host's memory."""
 JOINED = frozenset({"cat", "stack"})
-STRUCTURED = frozenset(
-    {"addmm", "addmv", "baddbmm", "bmm", "cat", "gather", "mm", "scatter_add", "sort_stable", "topk"}
-)
+STRUCTURED = frozenset({"addmm", "addmv", "baddbmm", "bmm", "cat", "gather", "mm", "scatter_add"})
 """Ops that torch's code generator names without a second underscore."""
 
 

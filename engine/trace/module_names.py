@@ -164,7 +164,7 @@ class Names:
             self._holders.note(module, before)
         may_differ = self.pauses > 0 and self._brought.get(module) != self.pauses
         self._brought.note(module, self.pauses)
-        for source, qualified, tensor in _parts(module):
+        for source, qualified, tensor in parts_of(module):
             name = before + qualified
             self._names.note(tensor, name)
             if may_differ or tensor._id < self._first:
@@ -193,14 +193,14 @@ class Names:
         if module in self._searched:
             return
         self._searched.note(module, True)
-        for source, qualified, part in _parts(module):
+        for source, qualified, part in parts_of(module):
             if part not in self._parts:
                 self._parts.note(part, (source, f"{path}.{qualified}"))
         for place, inner in modules_in_lists(path, module):
             self._look_into(place, inner)
 
 
-def _parts(module: Any) -> Iterator[tuple[str, str, Any]]:
+def parts_of(module: Any) -> Iterator[tuple[str, str, Any]]:
     """(source, qualified name, tensor) of the parameters and buffers of a module."""
     for source in ("parameter", "buffer"):
         yield from ((source, name, tensor) for name, tensor in getattr(module, f"named_{source}s")())

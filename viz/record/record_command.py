@@ -25,22 +25,22 @@ def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
     target = of_rank(Path(f"{name}{SUFFIX}") if output is None else output, rank())
     wrong = unfit(target, " after -o")
     if wrong:
-        _say(wrong)
+        say(wrong)
         return 2
     before = time.time() - 1
     try:
         recording = run_script(script, target.absolute(), as_torch=as_torch, streams=Streams(tells=True))
     except ScriptError as error:
-        _say(str(error))
+        say(str(error))
         return 2
     processes = of_ranks(target, before)
     if processes:
-        _say(together(processes))
+        say(together(processes))
         if not tally(target).get("OpCalled"):  # this one only started them
             return status(recording)
-    _say(recording.unprinted)
-    _say(summary(target, recording))
-    _say(not_reached(script.limits, recording.iterations, "update" if recording.are_updates else "iteration"))
+    say(recording.unprinted)
+    say(summary(target, recording))
+    say(not_reached(script.limits, recording.iterations, "update" if recording.are_updates else "iteration"))
     return status(recording)
 
 
@@ -104,6 +104,7 @@ def together(processes: Sequence[Path]) -> str:
     return f"recorded {len(processes)} processes. Open them with `backstep open {' '.join(map(str, processes))}`."
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print a text on the terminal, if there is one."""
     if text:
         print(f"backstep: {text}", file=sys.stderr, flush=True)

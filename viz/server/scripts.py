@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import sys
 from pathlib import Path
 
 from engine.trace.events import Trace
@@ -12,6 +11,7 @@ from engine.trace.file.tracefile import open_trace, tally
 from viz.reading.library import library
 from viz.record.compare_command import has_torch
 from viz.record.ranks import of_ranks
+from viz.record.record_command import say
 from viz.record.runner import Recording, Script, ScriptError, Watch, run_script, text_of
 from viz.run.prefix import MOST
 from viz.server.programs import about_script, from_file, slug, with_lesson
@@ -81,9 +81,3 @@ def _opened(script: Path, recording: Recording) -> Trace:
     if recording.trace_path.is_file():
         return open_trace(str(recording.trace_path))
     return Trace((), (), {script.name: text_of(script)}, {}, ())
-
-
-def say(text: str) -> None:
-    """Print it on the terminal, if there is something to say."""
-    if text:
-        print(f"backstep: {text}", file=sys.stderr, flush=True)

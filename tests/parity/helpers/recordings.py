@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
-from engine.trace.events import Trace
+from engine.trace.events import Accumulated, Trace
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.iterations import ALL
 from viz.record.block import streamed, with_torch
@@ -22,3 +23,9 @@ def recorded_here(source: str, folder: Path, name: str = "train.py") -> Trace:
         warnings.simplefilter("ignore")  # what a script warns of is no error there
         exec(code, {"__name__": "__main__", "__file__": str(script)})
     return open_checked(file, 10_000)
+
+
+def arrived(trace: Trace) -> list[Any]:
+    """The elements of each gradient that a leaf received."""
+    values = [trace.value(event.added).array for event in trace.events if isinstance(event, Accumulated)]
+    return [value.tolist() for value in values if value is not None]

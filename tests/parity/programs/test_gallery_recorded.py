@@ -23,7 +23,7 @@ from viz.gallery import Program, gallery
 from viz.record.block import Block
 from viz.scene.scene import scene
 
-pytestmark = pytest.mark.parity
+pytestmark = [pytest.mark.parity, pytest.mark.usefixtures("oracle")]
 
 torch: Any
 try:
@@ -37,14 +37,6 @@ DIFFERENT = re.findall(r"^\| `(\w+)` \| .+ \|$", SECTION, re.MULTILINE)
 """Programs whose traces differ, by their last name; the page says why."""
 
 PROGRAMS = [program for program in gallery() if not program.legacy]
-
-
-@pytest.fixture(autouse=True)
-def oracle() -> None:
-    if torch is None and os.environ.get("CI", "").lower() in ("1", "true"):
-        pytest.fail("the parity tests need torch; in CI they may not be left out: pip install torch")
-    if torch is None:
-        pytest.skip("torch is not installed")
 
 
 def recorded(source: str) -> Trace:

@@ -11,7 +11,8 @@ import engine
 from engine.replay import doubts
 from engine.replay.program import Command, Edits, commands
 from engine.replay.replay import replay
-from engine.trace.events import Accumulated, BackwardStarted, CodeEntered, OpCalled, Trace
+from engine.trace.events import BackwardStarted, CodeEntered, OpCalled, Trace
+from tests.parity.helpers.recordings import arrived
 
 HEAD = "x = torch.tensor({values}, requires_grad=True)\ny = x * 3\n"
 PROGRAMS = {
@@ -102,11 +103,6 @@ def run(program: str, values: str = "[1.0, 2.0]", library: Any = engine) -> Any:
     with engine.record() as trace:
         exec(code, space)
     return trace, space
-
-
-def arrived(trace: Trace) -> list[Any]:
-    kept = [trace.value(e.added).array for e in trace.events if isinstance(e, Accumulated)]
-    return [k.tolist() for k in kept if k is not None]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

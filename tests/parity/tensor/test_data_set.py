@@ -10,7 +10,8 @@ import pytest
 import engine
 from engine.replay.program import Edits
 from engine.replay.replay import replay
-from engine.trace.events import Accumulated, DataSet, Trace, VjpRun
+from engine.trace.events import DataSet, Trace, VjpRun
+from tests.parity.helpers.recordings import arrived
 
 HEAD = "x = torch.tensor({values}, requires_grad=True)\n"
 ROWS = {
@@ -60,11 +61,6 @@ def recorded(program: str, values: str = "[1.0, 2.0]") -> Trace:
     with engine.record() as trace:
         ran(engine, program + "\n(x * 1).sum()", values)
     return trace
-
-
-def arrived(trace: Trace) -> list[Any]:
-    kept = [trace.value(e.added).array for e in trace.events if isinstance(e, Accumulated)]
-    return [k.tolist() for k in kept if k is not None]
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.events import STEP
-from engine.trace.module_names import Living, held_as, held_modules, modules_in_lists, rate_of
+from engine.trace.module_names import Living, held_as, held_modules, modules_in_lists, parts_of, rate_of
 
 from . import entries
 
@@ -130,9 +129,3 @@ class ModuleNames:
         before = self.parameters.get(id(optimizer))
         self.parameters[id(optimizer)] = numbers
         return () if numbers == before else numbers
-
-
-def parts_of(module: Any) -> Iterator[tuple[str, str, Any]]:
-    """(source, qualified name, tensor) of the parameters and buffers of a module."""
-    for source in ("parameter", "buffer"):
-        yield from ((source, name, tensor) for name, tensor in getattr(module, f"named_{source}s")())
