@@ -53,8 +53,8 @@ class Binding:
     `exact` is False if the value passed through something that may return another tensor (`.to(...)`, `Parameter(...)`,
     the return of a function): an exact binding of the same name to another tensor has priority.  `place` is the
     position of the assignment and its call: equal for everything that one assignment binds.  `each` marks the variable
-    of a loop, which is bound to the parts of the value.  The names of a comprehension have no index yet, if `element`
-    is set: the iteration is not `counted`.
+    of a loop, which is bound to the parts of the value.  `counted` is the position of a comprehension whose
+    elements are counted: its names have no index yet. `element` is None if that count could be wrong.
     """
 
     names: tuple[str | None, ...]
@@ -110,12 +110,12 @@ class Binder:
         return entry[1:]
 
     def numbered(self, binding: Binding) -> Binding:
-        """The names with the iteration of a comprehension, `h[2]`; without names if the count could be wrong.  Call it
-        once for the result of each iteration: several ops may compute one element.
+        """The names with the index of an element that a comprehension yields, `h[2]`; without names if it could be
+        wrong.  Call it once for the result of each iteration: several ops may compute one element.
         """
         if binding.counted is None:
             return binding
-        number = self._iteration(binding.counted, binding.element)
+        number = self._index(binding.counted, binding.element)
         names = (None if n is None or number is None else n.replace("[#]", f"[{number}]", 1) for n in binding.names)
         return replace(binding, names=tuple(names), counted=None)
 
@@ -124,8 +124,8 @@ class Binder:
         self._counts[place] = number
         return number
 
-    def _iteration(self, place: tuple[object, ...], element: _Element | None) -> int | None:
-        """The iteration of a comprehension that an element belongs to: a new one unless a later part of `(a(), b())`
+    def _index(self, place: tuple[object, ...], element: _Element | None) -> int | None:
+        """The index of an element in the list that a comprehension makes: a new one unless a later part of `(a(), b())`
         follows.  None if an iteration may yield no tensor, so that the count could be wrong.
         """
         if element is None:
@@ -276,7 +276,8 @@ class _Climb:
 class _ListNames:
     """The names of elements of lists, `weights[2]` for the `w` of `[w.clone() for w in weights]`.
 
-    Which iteration an op belongs to is counted once the comprehension has ended: each of them runs the same ops.
+    Which iteration an op belongs to is counted once the comprehension has ended: each of them runs the same ops.  This
+    is not the index that `Binder` counts, of an element in the new list: with an `if` that one leaves iterations out.
     """
 
     def __init__(self, sources: Sources) -> None:

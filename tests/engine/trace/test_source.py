@@ -106,6 +106,7 @@ def names(text: str) -> list[str | None]:
         ("for row in x:\n    pass", ["row", "row"]),
         ("ys = [x * 1, x * 2]", ["ys[0]", "ys[1]"]),
         ("ys = [x * i for i in range(3)]", ["ys[0]", "ys[1]", "ys[2]"]),
+        ("ys = [x * i for i in range(4) if i % 2]", ["ys[0]", "ys[1]"]),
         ("ys = [(x + 1) * i for i in range(2)]", [None, "ys[0]", None, "ys[1]"]),
         (
             "ys = [x * i for i in range(2)]\nx + 1\nzs = [x * i for i in range(2)]",
