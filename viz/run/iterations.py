@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, permutations, takewhile
+from itertools import chain, pairwise, permutations, takewhile
 from typing import Literal
 
 import numpy as np
@@ -91,7 +91,7 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     if len(iterations) < 2:
         iterations = _of_library(trace, outline, pauses, "step", ends_of_steps(trace, outline))
     if len(iterations) < 2:
-        iterations = _of_library(trace, outline, pauses, "call", _calls_with_roots(outline))
+        iterations = _of_library(trace, outline, pauses, "call", _calls_with_roots(trace, outline))
     if len(iterations) < 2 or any(a.end > b.start for a, b in pairwise(iterations)):
         return (Section("iteration", "", 0, len(trace.events)),)
     return tuple(_with_gaps(trace, outline, pauses, _with_own_code(outline, iterations)))
@@ -175,7 +175,7 @@ def _uses_leaf(trace: Trace, outline: Outline, start: int, end: int) -> bool:
 def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
     """The calls of the function that most often both computes a root and calls `backward()`."""
     votes: Counter[tuple[int, str, str]] = Counter()
-    for call, root in outer_calls(outline):
+    for call, root in _last_calls(trace, outline):
         frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, root))
         same = [depth for depth in range(1, len(frames)) if frames[:depth] == before[:depth] and len(before) > depth]
         for depth in reversed(same):
@@ -244,12 +244,12 @@ def _of_library(
     return [replace(one, around=(line,) if line else ()) for line, iterations in loops for one in iterations]
 
 
-def _calls_with_roots(outline: Outline) -> dict[int, list[int]]:
+def _calls_with_roots(trace: Trace, outline: Outline) -> dict[int, list[int]]:
     """The ends of backward calls, by the call stack that makes them, if each has a root made since the one before.
 
     So it is in a minimisation by SciPy; the rows of a Jacobian have one for all.
     """
-    ended, calls = outline.where(BackwardEnded), list(outer_calls(outline))
+    ended, calls = outline.where(BackwardEnded), _last_calls(trace, outline)
     ends: dict[int, list[int]] = {}
     shared: set[int] = set()
     for number, (call, root) in enumerate(calls):
@@ -382,7 +382,8 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
 
     The next one begins when the loop's variable changes, when the program comes back to an earlier statement, and after
     code of the header or outside the loop has run. If the variable does not tell the iterations apart, it also begins
-    when the program comes back, after a backward call, to the place where the iteration began.
+    when the program comes back, after a backward call, to the place where the iteration began; so does one of a loop
+    of a single pass, as over the updates per step of an agent, that another loop runs again.
     """
     depth, _, line = place
     loop = _loop(trace, place)
@@ -393,6 +394,12 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
     texts: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
     header: int | None = None  # where the events of the header began that come before an iteration
     inside, last, first_stack, has_called = False, 0, -1, False
+    steps = np.sort([*chain.from_iterable(ends_of_steps(trace, outline).values())])
+
+    def is_other_pass(stack: int, event: int) -> bool:
+        *outer, innermost = _loops_around(trace, stack)
+        return bool(outer) and innermost == place and within(steps, iterations[-1].start, event + 1)
+
     for event, stack in _turning_points(outline, told_at, calls):
         turned = False
         for one in told_at.get(event, ()):
@@ -407,7 +414,7 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
             inside = False
             continue
         value = None if loop.variable is None else texts.get((depth, line))
-        again = value is None and has_called and stack == first_stack
+        again = has_called and stack == first_stack and (value is None or is_other_pass(stack, event))
         if not inside or turned or here < last or again:
             if inside:
                 iterations[-1] = replace(iterations[-1], end=event)
@@ -418,7 +425,7 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
         has_called |= event in calls
         inside, header, last = True, None, here
     outer = takewhile(place.__ne__, _loops_around(trace, first_stack))
-    is_apart = any(_loop(trace, one).variable is None for one in outer)
+    is_apart = any(_loop(trace, one).variable in (None, NAMELESS) for one in outer)
     return _apart(Pauses(trace, outline), iterations) if is_apart else iterations
 
 

@@ -16,6 +16,12 @@ from ..helpers.traces import recorded
 
 STEP = "    loss = (w * x).sum()\n    loss.backward()\n    w.grad = None\n"
 HEAD = "import engine as torch\nw = torch.ones(2, requires_grad=True)\nx = torch.ones(2)\n"
+OPTIMISER = """optimiser = torch.optim.SGD([w], lr=0.1)
+def step():
+    optimiser.zero_grad()
+    (w * x).sum().backward()
+    optimiser.step()
+"""
 
 
 def indented(text: str, by: int = 4) -> str:
@@ -35,6 +41,23 @@ CASES = {
     "loop in a while": (
         "n = 0\nwhile n < 2:\n    for micro in range(2):\n" + indented(STEP) + "    n += 1\n",
         ["round 1 micro = 0", "round 1 micro = 1", "round 2 micro = 0", "round 2 micro = 1"],
+    ),
+    "loop in one whose variable is not used": (
+        "for _ in range(2):\n    for micro in range(2):\n" + indented(STEP),
+        ["round 1 micro = 0", "round 1 micro = 1", "round 2 micro = 0", "round 2 micro = 1"],
+    ),
+    "loop of one pass in a while": (
+        OPTIMISER + "n = 0\nwhile n < 3:\n    for update in range(1):\n        step()\n    n += 1\n",
+        ["round 1 update = 0", "round 2 update = 0", "round 3 update = 0"],
+    ),
+    "loop of one pass in another": (
+        OPTIMISER + "for n in range(3):\n    for update in range(1):\n        step()\n",
+        ["n = 0 update = 0", "n = 1 update = 0", "n = 2 update = 0"],
+    ),
+    "loop of one pass with two backward calls in another": (
+        OPTIMISER
+        + "for n in range(2):\n    for update in range(1):\n        (w * x).sum().backward()\n        step()\n",
+        ["n = 0 update = 0", "n = 1 update = 0"],
     ),
     "function": (
         "def train():\n" + STEP + "for step in range(2):\n    train()\n",
@@ -167,6 +190,25 @@ module = Module()
 """
 FIT = "Trainer(torch.optim.SGD(module.layer.parameters(), lr=0.1)).fit(module, [torch.ones(2)] * 3)\n"
 MINIMISED = "found = minimised(lambda x: (x**2).sum(), torch.ones(2, requires_grad=True), 3)\n"
+PHYSICS = """
+x, layer = torch.ones(2, 2, requires_grad=True), module.layer
+optimiser = torch.optim.LBFGS(layer.parameters(), max_iter=3, tolerance_grad=0.0, tolerance_change=0.0)
+
+def residual():
+    y = torch.tanh(layer(x)).sum()
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    (bend,) = torch.autograd.grad(slope.sum(), x, create_graph=True)
+    return bend + slope - 1
+
+def loss():
+    optimiser.zero_grad()
+    error = (residual() ** 2).mean()
+    error.backward()
+    return error
+
+optimiser.step(loss)
+"""
+"""A physics-informed network: its one step computes the loss again and again, each time with derivatives in it."""
 ROWS = "x = torch.ones(4, requires_grad=True)\nrows((x**2).unbind(), x)\n"
 
 
@@ -197,8 +239,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (MINIMISED, ["call 0", "call 1", "call 2", "found = minimised(lambda x: (x**2).sum(…"]),
         (MINIMISED.replace("3)", "2)"), ["the program"]),
         (ROWS, ["the program"]),
+        (PHYSICS, ["call 0", "call 1", "call 2", "optimiser.step(loss)"]),
     ],
-    ids=["steps", "one step", "after", "twice", "loop around", "calls", "two calls", "rows of one root"],
+    ids=["steps", "one step", "after", "twice", "loop around", "calls", "two calls", "rows of one root", "derivatives"],
 )
 def test_iterations_of_a_loop_in_a_library(text: str, expected: list[str], tmp_path: Path) -> None:
     trace = recorded(TRAINED + text, tmp_path)
