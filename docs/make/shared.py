@@ -25,7 +25,7 @@ SHARED = {
 }  # fmt: skip
 """The names by the module that has them."""
 TITLE = """// Numbers and words that the server and the browser share: made by `python -m docs.make.shared` from
-// the modules that are named here; a test fails where this file is older.
+// the modules that are named here; a test fails if this file is out of date.
 """
 
 
@@ -40,10 +40,10 @@ def module() -> str:
 
 def _line(place: str, name: str) -> str:
     owner = importlib.import_module(place)
-    return f"/** {_said(str(owner.__file__), name)} */\nexport const {name} = {json.dumps(getattr(owner, name))};\n"
+    return f"/** {_note(str(owner.__file__), name)} */\nexport const {name} = {json.dumps(getattr(owner, name))};\n"
 
 
-def _said(file: str, name: str) -> str:
+def _note(file: str, name: str) -> str:
     """The text behind an assignment."""
     body = ast.parse(Path(file).read_text(encoding="utf-8")).body
     for node, behind in itertools.pairwise(body):

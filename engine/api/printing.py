@@ -174,12 +174,12 @@ def _facts(self: Tensor) -> list[str]:
 
 def _joined(text: str, facts: list[str], indent: int) -> str:
     """The elements and what is said after them; a fact that would pass the line's end starts a new one."""
-    used = len(text) - text.rfind("\n") + 1
+    column = len(text) - text.rfind("\n") + 1
     for fact in facts:
-        if used + len(fact) + 2 > options.linewidth:
+        if column + len(fact) + 2 > options.linewidth:
             text += ",\n" + " " * indent + fact
-            used = indent + len(fact)
+            column = indent + len(fact)
         else:
             text += ", " + fact
-            used += len(fact) + 2
+            column += len(fact) + 2
     return text + ")"

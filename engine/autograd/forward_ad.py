@@ -206,11 +206,11 @@ def _pushed(out: Tensor, points: list[Tensor], tangents: list[Tensor], graph: bo
         return None
     weights = tensor_of(xp.zeros_like(out._array), requires_grad=True)
     slopes = grad(out, points, weights, True, True, allow_unused=True)
-    used = [(s, t) for s, t in zip(slopes, tangents, strict=True) if s is not None and s.requires_grad]
+    pairs = [(s, t) for s, t in zip(slopes, tangents, strict=True) if s is not None and s.requires_grad]
     tangent: Tensor | None = None
-    if used:
-        joined = graph and any(s.grad_fn is not None for s, _ in used)
-        (tangent,) = grad([s for s, _ in used], weights, [t for _, t in used], joined, joined, allow_unused=True)
+    if pairs:
+        joined = graph and any(s.grad_fn is not None for s, _ in pairs)
+        (tangent,) = grad([s for s, _ in pairs], weights, [t for _, t in pairs], joined, joined, allow_unused=True)
     if tangent is None:
         return tensor_of(xp.zeros_like(out._array))
     keeps = any(p.grad_fn is not None for p in points) or any(t.requires_grad for t in tangents)

@@ -65,7 +65,7 @@ class Hooks:
             arguments = (tuple(self.tensor(g) for g in current),)
             result = ran(hook, "before", arguments, tensor=leaf, node=None if leaf is not None else node)
             if result is not None:
-                current = self.taken(hook, result, current, node, "before", leaf)
+                current = self.new_gradients(hook, result, current, node, "before", leaf)
         return current
 
     def after(
@@ -78,10 +78,10 @@ class Hooks:
             passed = (tuple(self.tensor(c) for c in current), arguments)
             result = ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
             if result is not None:
-                current = self.taken(hook, result, current, node, "after", None)
+                current = self.new_gradients(hook, result, current, node, "after", None)
         return current
 
-    def taken(self, hook: Any, result: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
+    def new_gradients(self, hook: Any, result: Any, current: list[Any], node: Any, place: str, leaf: Any) -> list[Any]:
         """The gradients that a hook of a node returned instead of those it received."""
         if not isinstance(result, tuple):
             raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")

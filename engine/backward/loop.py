@@ -63,11 +63,11 @@ def _run(
     nodes = [node for node, _ in roots]
     waiting = count_dependencies(nodes)
     route = None if captures is None else leading_to({node for node, _ in captures}, nodes)
-    taken: dict[Capture, Any] = {}
+    by_capture: dict[Capture, Any] = {}
     if captures is not None:
-        taken = dict.fromkeys(captures)
+        by_capture = dict.fromkeys(captures)
     owned = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
-    run = _Run(waiting, route, taken, captures is None or accumulate, keep, create_graph, owned)
+    run = _Run(waiting, route, by_capture, captures is None or accumulate, keep, create_graph, owned)
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     run.root = nodes[0] if len(nodes) == 1 else None
@@ -90,19 +90,19 @@ def _run(
     finally:
         mode.turn(before)
         reentrancy.leave(outer)
-    return [run.hooks.tensor(taken[c]) for c in captures] if captures is not None else []
+    return [run.hooks.tensor(by_capture[c]) for c in captures] if captures is not None else []
 
 
 class _Run:
     """The state of one backward pass."""
 
     def __init__(
-        self, waiting: Any, route: Any, taken: Any, accumulate: bool, keep: bool, create_graph: bool, passed: Any
+        self, waiting: Any, route: Any, by_capture: Any, accumulate: bool, keep: bool, create_graph: bool, passed: Any
     ) -> None:
         self.waiting = waiting
         self.arrived: dict[Any, Any] = {}
         self.route = route
-        self.taken = taken
+        self.by_capture = by_capture
         self.accumulate = accumulate
         self.keep = keep
         self.create_graph = create_graph
@@ -146,7 +146,7 @@ class _Run:
         elsewhere."""
         ready, waiting, arrived, route, active = self.ready, self.waiting, self.arrived, self.route, slot.active
         special = self.create_graph or mode.anomaly
-        capture_nodes = {node for node, _ in self.taken} if self.taken else None
+        capture_nodes = {node for node, _ in self.by_capture} if self.by_capture else None
         keep, deliver, sums, add = self.keep, self.deliver, self.sums, xp.add
         following: Any = None  # the only ready node, with its gradient: it need not queue
         handed: Any = None
@@ -256,10 +256,10 @@ class _Run:
         """The same, with or without anomaly detection."""
         goes_on = (
             self.accumulate  # backward(inputs=...) runs the nodes of its inputs too, as torch does
-            or not self.taken
+            or not self.by_capture
             or any(target in self.route for target in node.targets if target is not None)
         )
-        if self.taken and goes_on:  # torch's order: requested gradients are taken before hooks see them
+        if self.by_capture and goes_on:  # torch's order: requested gradients are taken before hooks see them
             self.capture(node, upstream)
         if node.more is not None:
             upstream = self.before(node, upstream, goes_on)
@@ -286,8 +286,8 @@ class _Run:
     def capture(self, node: Any, upstream: Any) -> None:
         """Take the gradients that were requested at this node."""
         for nr, gradient in enumerate(_per_output(node, upstream)):
-            if (node, nr) in self.taken:
-                self.taken[node, nr] = gradient
+            if (node, nr) in self.by_capture:
+                self.by_capture[node, nr] = gradient
 
     def vjp(self, node: Node, upstream: Any) -> Sequence[Any]:
         """Run the rules of a node on its saved values, or the node's own code."""
@@ -356,8 +356,8 @@ class _Run:
         if tensor._hooks:
             gradient = self.hooks.of_tensor(tensor._hooks, gradient, tensor)
         more = node.more
-        if (node, 0) in self.taken:
-            self.taken[node, 0] = gradient
+        if (node, 0) in self.by_capture:
+            self.by_capture[node, 0] = gradient
         if not self.accumulate:
             return
         if more is not None and more.get("pre_hooks"):

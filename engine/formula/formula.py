@@ -57,20 +57,20 @@ def formulas(
     inputs: Mapping[str, Given],
     outputs: Sequence[Sizes],
     names: Mapping[str, str] | None = None,
-    taken: Collection[str] = (),
+    other_names: Collection[str] = (),
 ) -> dict[str, Formula]:
     """The formula per differentiable tensor input of a call of the op `name`, for the first `MOST` of them.
 
     `inputs` are the shapes (or numbers) by input name, `tensors[0]` and so on for a list; `outputs` the shapes of the
     results.  `names` are the user's names for inputs (by the same keys) and results (`result`, or `result[1]`); what
-    has none gets a letter that is not `taken` by another tensor of the program.
+    has none gets a letter that is not one of `other_names`, of the program's tensors.
     Never raises for an op of the registry: what cannot be said is said as a named function.
 
     >>> formulas("mul", {}, {"self": (3,), "other": 2}, [(3,)], {"self": "x", "result": "z"})["self"].text
     'x̄ = z̄ ⊙ 2'
     """
     op = REGISTRY.get(name, CUSTOM)
-    call = _Call(name, op, attrs, inputs, outputs, names or {}, taken)
+    call = _Call(name, op, attrs, inputs, outputs, names or {}, other_names)
     result: dict[str, Formula] = {}
     for target, argument in inputs.items():
         if len(result) < MOST and target.partition("[")[0] in op.rules and isinstance(argument, tuple):
@@ -79,15 +79,15 @@ def formulas(
 
 
 def formulas_of(
-    event: OpCalled, shapes: Mapping[int, Sizes], names: Mapping[int, str], taken: Collection[str] = ()
+    event: OpCalled, shapes: Mapping[int, Sizes], names: Mapping[int, str], other_names: Collection[str] = ()
 ) -> dict[str, Formula]:
-    """The formulas of a recorded call; `shapes` and `names` by tensor id, `taken` as in `formulas`."""
+    """The formulas of a recorded call; `shapes` and `names` by tensor id, `other_names` as in `formulas`."""
     inputs = {i.name: i.scalar if i.tensor is None else shapes.get(i.tensor, ()) for i in event.inputs}
     sizes = [out.shape for out in event.outputs]
-    return formulas(event.name, event.attrs, inputs, sizes, called(event, names, taken), taken)
+    return formulas(event.name, event.attrs, inputs, sizes, called(event, names, other_names), other_names)
 
 
-def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = ()) -> dict[str, str]:
+def called(event: OpCalled, names: Mapping[int, str], other_names: Collection[str] = ()) -> dict[str, str]:
     """The names of each tensor input and each result of a recorded call in its formulas, by key."""
     names_by_key = {i.name: names[i.tensor] for i in event.inputs if i.tensor is not None and i.tensor in names}
     for nr, out in enumerate(event.outputs):
@@ -96,7 +96,7 @@ def called(event: OpCalled, names: Mapping[int, str], taken: Collection[str] = (
             names_by_key[result_key(nr, len(event.outputs))] = names[out.tensor]
     tensors = [i.name for i in event.inputs if i.tensor is not None]
     letters = REGISTRY.get(event.name, CUSTOM).presentation.letters
-    return lettered(letters, tensors, len(event.outputs), names_by_key, taken)
+    return lettered(letters, tensors, len(event.outputs), names_by_key, other_names)
 
 
 def is_whole(writer: str | None) -> bool:
@@ -110,11 +110,11 @@ class _Call:
 
     def __init__(
         self, name: str, op: Op, attrs: Mapping[str, Any], inputs: Mapping[str, Given], outputs: Sequence[Sizes],
-        names: Mapping[str, str], taken: Collection[str],
+        names: Mapping[str, str], other_names: Collection[str],
     ) -> None:  # fmt: skip
         self.name, self.op, self.inputs, self.outputs = name, op, inputs, outputs
         tensors = [key for key, argument in inputs.items() if isinstance(argument, tuple)]
-        self.labels = _labels(lettered(op.presentation.letters, tensors, len(outputs), names, taken))
+        self.labels = _labels(lettered(op.presentation.letters, tensors, len(outputs), names, other_names))
         several = len(outputs) > 1
         results = [Symbol(f"result[{i}]" if several else "result", tuple(s)) for i, s in enumerate(outputs)]
         grads = [Symbol(f"grad[{i}]" if several else "grad", tuple(s)) for i, s in enumerate(outputs)]
@@ -156,7 +156,7 @@ class _Call:
         """The formula in both styles, with what its names stand for."""
         (printer, text), (_, tex) = texts
         terms = {f"{self.labels[target][0]}\u0304": target}
-        for name in printer.used:
+        for name in printer.names:
             label, barred = self.labels[name]
             key = name.replace("grad", "result") if barred else name
             terms[f"{label}\u0304" if barred else label] = key

@@ -21,29 +21,29 @@ def result_key(nr: int, count: int) -> str:
 
 
 def lettered(
-    usual: str, inputs: Sequence[str], outputs: int, names: Mapping[str, str], taken: Collection[str]
+    usual: str, inputs: Sequence[str], outputs: int, names: Mapping[str, str], other_names: Collection[str]
 ) -> dict[str, str]:
     """The name per input and result: the program's, else a letter that neither it nor the call has for anything else.
 
     `usual` are the letters of the op's own results; `inputs` are the keys of the tensors, as `self` and `tensors[0]`;
-    `taken` the names of the whole program.
+    `other_names` those of the whole program.
     """
-    used = {*taken, *names.values()}
+    names_in_use = {*other_names, *names.values()}
     result: dict[str, str] = {}
     offered: dict[str, Iterator[str]] = {}
 
     def free(letters: str) -> str:  # what was passed over is still used: no search begins anew
-        return next(name for name in offered.setdefault(letters, _names(letters)) if name not in used)
+        return next(name for name in offered.setdefault(letters, _names(letters)) if name not in names_in_use)
 
     for nr in range(outputs):
         key = result_key(nr, outputs)
         result[key] = names.get(key) or free(usual[nr : nr + 1] + RESULTS)
-        used.add(result[key])
+        names_in_use.add(result[key])
     for key in inputs:
         role = key.partition("[")[0]
         preferred = role if len(role) == 1 else OF_ROLE.get(role, "")
         result[key] = names.get(key) or free(preferred + LETTERS)
-        used.add(result[key])
+        names_in_use.add(result[key])
     return result
 
 

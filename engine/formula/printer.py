@@ -35,7 +35,7 @@ def _neutral(name: str, value: Any) -> bool:
 class Printer:
     """Writes expressions; `labels` has what each name is called, and whether with a bar.
 
-    `used` are the names that were written, `hatted` those under a hat, `words` the functions and signs, each with
+    `names` are those that were written, `hatted` those under a hat, `words` the functions and signs, each with
     what it does.
     """
 
@@ -44,13 +44,13 @@ class Printer:
         called = {word for label, _ in labels.values() for word in _WORD.findall(label)}  # of `b[i]` the `i` too
         self.free = iter([letter for letter in LETTERS if letter not in called])
         self.ranges: dict[str, int] = {}
-        self.used: dict[str, None] = {}
+        self.names: dict[str, None] = {}
         self.hatted: dict[str, None] = {}
         self.words: dict[str, str] = {}
 
     def leaf(self, name: str) -> str:
         """A named value."""
-        self.used[name] = None
+        self.names[name] = None
         return self.style.name(*self.labels.get(name, (name, False)))
 
     def normalised(self, name: str) -> str:

@@ -30,7 +30,7 @@ class _Call:
         self.own: set[int] = set()
         self.leaves: list[Tensor] = []
 
-    def taken(self, value: Any) -> Any:
+    def differentiable(self, value: Any) -> Any:
         """An argument that is differentiated."""
         if not isinstance(value, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
@@ -89,7 +89,7 @@ def _picked(call: _Call, args: Sequence[Any], argnums: Places) -> tuple[list[Any
     places = _places(argnums, len(args))
     arguments = list(args)
     for place in (places,) if isinstance(places, int) else places:
-        arguments[place] = mapped(call.taken, arguments[place])
+        arguments[place] = mapped(call.differentiable, arguments[place])
     return arguments, arguments[places] if isinstance(places, int) else tuple(arguments[p] for p in places)
 
 
@@ -179,8 +179,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     call = _Call()
     with enable_grad():
-        taken = mapped(call.taken, tuple(primals))
-        output, aux = _with_aux("vjp(f, *primals)", func(*taken), has_aux)
+        arguments = mapped(call.differentiable, tuple(primals))
+        output, aux = _with_aux("vjp(f, *primals)", func(*arguments), has_aux)
     outputs, shape = flatten(output)
     _need_tensors("vjp(f, *primals)", outputs)
     for out in outputs:
@@ -189,7 +189,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
                 f"{out.dtype}"
             )
-    inputs, nested = flatten(taken)
+    inputs, nested = flatten(arguments)
 
     def back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         weights, have = flatten(cotangents)
@@ -238,11 +238,11 @@ def jvp(
         )
     call = _Call()
     with enable_grad():
-        taken = mapped(call.taken, primals)
-        output, aux = _with_aux(name, func(*taken), has_aux)
+        arguments = mapped(call.differentiable, primals)
+        output, aux = _with_aux(name, func(*arguments), has_aux)
         outputs, shape = flatten(output)
         _need_tensors(name, outputs)
-        inputs, moves = flatten(taken)[0], flatten(tangents)[0]
+        inputs, moves = flatten(arguments)[0], flatten(tangents)[0]
         pushed = [_pushed(call, out, inputs, moves) for out in outputs]
     slopes = unflatten([call.returned(p) for p in pushed], shape)
     result = mapped(call.returned, output)

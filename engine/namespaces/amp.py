@@ -89,7 +89,7 @@ class GradScaler:
         self._scale, self._growth_tracker = float(init_scale), 0
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
-        self._used = False
+        self._has_scaled = False
         self._overflows: dict[int, bool] = {}
         self._stepped: set[int] = set()
 
@@ -129,7 +129,7 @@ class GradScaler:
         """A loss, or a list of them, times the scale."""
         if not self._enabled:
             return outputs
-        self._used = True
+        self._has_scaled = True
         if isinstance(outputs, Tensor):
             return outputs * self._scale
         return type(outputs)(self.scale(one) for one in outputs)
@@ -167,7 +167,7 @@ class GradScaler:
         """A smaller scale after a step that was left out, a larger one after many that were not."""
         if not self._enabled:
             return
-        if not self._used:
+        if not self._has_scaled:
             raise AssertionError(
                 "Attempted update but _scale is None.  This may indicate your script did not use scaler.scale(loss or "
                 "outputs) earlier in the iteration."

@@ -66,9 +66,9 @@ def _embedding_again(
 ) -> Array:
     """The adjoint of the above: rows taken, times the factors."""
     flat = indices.reshape(-1)
-    taken = self.take(flat, axis=0)
+    vectors = self.take(flat, axis=0)
     factors = _factors(flat, rows, padding_idx, scale_grad_by_freq, self.dtype)
-    return _times(taken, factors).reshape(*indices.shape, self.shape[-1])
+    return _times(vectors, factors).reshape(*indices.shape, self.shape[-1])
 
 
 embedding_backward = op(
@@ -173,8 +173,8 @@ def _spread_chosen(self: Array, chosen: Array, rows: int) -> Array:
 
 
 def _take_chosen(self: Array, chosen: Array, rows: int) -> Array:
-    taken = self[chosen, xp.arange(self.shape[1], like=chosen)]
-    return xp.where(chosen >= 0, taken, xp.zeros_like(taken))
+    elements = self[chosen, xp.arange(self.shape[1], like=chosen)]
+    return xp.where(chosen >= 0, elements, xp.zeros_like(elements))
 
 
 spread_chosen = op(

@@ -20,7 +20,7 @@ SHARING = frozenset({"expand", "unfold", "as_strided"})
 """Views of which several elements may be one of what they view."""
 
 
-def _taken(self: Array, path: tuple[Any, ...]) -> Array:
+def _part(self: Array, path: tuple[Any, ...]) -> Array:
     for step, statics, nr in path:
         self = REGISTRY[step].kernel(self, **statics)
         self = self if nr is None else self[nr]
@@ -29,14 +29,14 @@ def _taken(self: Array, path: tuple[Any, ...]) -> Array:
 
 def _zeroed(self: Array, path: tuple[Any, ...]) -> Array:
     out = self.copy()
-    _taken(out, path)[...] = 0
+    _part(out, path)[...] = 0
     return out
 
 
 def _put(self: Array, source: Array, path: tuple[Any, ...], writer: str = "") -> Array:
     """`writer` names the op that wrote a view, where the base is what is asked for: the rules then are of that op."""
     out = self.copy()
-    _taken(out, path)[...] = source
+    _part(out, path)[...] = source
     return out
 
 
@@ -44,15 +44,15 @@ def _spread(self: Array, path: tuple[Any, ...], sizes: tuple[int, ...]) -> Array
     """Each element where it was taken; those that were taken from one place are added up."""
     out = zeros_at(self, sizes)
     if not any(step in SHARING for step, _, _ in path):
-        _taken(out, path)[...] = self
+        _part(out, path)[...] = self
         return out
     places = xp.arange(out.size, like=self).reshape(sizes)
-    xp.add.at(out.reshape(-1), _taken(places, path).reshape(-1), self.reshape(-1))
+    xp.add.at(out.reshape(-1), _part(places, path).reshape(-1), self.reshape(-1))
     return out
 
 
 take_slice = op(
-    "take_slice", lambda self, path: _taken(self, path).copy(), PLAIN,
+    "take_slice", lambda self, path: _part(self, path).copy(), PLAIN,
     Presentation(name="take", word="the part that was written to", notation=signs.viewed_part),
     self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
 )  # fmt: skip
@@ -77,7 +77,7 @@ copy_slices = op(
 
 
 retake = op(
-    "as_strided.path", _taken, Traits(node="AsStridedBackward0", view=True),
+    "as_strided.path", _part, Traits(node="AsStridedBackward0", view=True),
     Presentation(word="the numbers that size and stride select in memory"),
     self=lambda grad, path, self_sizes: spread_slice(grad, path, self_sizes),
 )  # fmt: skip

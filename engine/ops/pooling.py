@@ -86,21 +86,21 @@ def _pooled_quickly(
     the rest.  Right where nothing is nan.
     """
     best: Array = self
-    taken: list[Array] = []
+    offsets: list[Array] = []
     for dim in range(-1, -len(places) - 1, -1):
         keys = [_steps(dim, i * dilation[dim], places[dim], stride[dim]) for i in range(kernel_size[dim])]
-        before, source = taken, best
-        best, taken = source[keys[0]], [code[keys[0]] for code in before]
+        before, source = offsets, best
+        best, offsets = source[keys[0]], [code[keys[0]] for code in before]
         code = None
         for i, key in enumerate(keys[1:], 1):
             values = source[key]
             larger = (values > best).view("int8")
             mask = -larger
             best = xp.maximum(best, values)
-            taken = [old ^ ((old ^ new[key]) & mask) for old, new in zip(taken, before, strict=True)]
+            offsets = [old ^ ((old ^ new[key]) & mask) for old, new in zip(offsets, before, strict=True)]
             code = larger if code is None else code ^ ((code ^ xp.int8(i)) & mask)
-        taken.append(xp.zeros(best.shape, dtype="int8", like=self) if code is None else code)
-    return best, taken[::-1]
+        offsets.append(xp.zeros(best.shape, dtype="int8", like=self) if code is None else code)
+    return best, offsets[::-1]
 
 
 def _max_pool(
@@ -116,9 +116,9 @@ def _max_pool(
     lowest = -math.inf if self.dtype.kind == "f" else xp.iinfo(self.dtype).min
     wide = padded(self, padding, tuple(after), lowest)
     if max(kernel_size) < 128:
-        best, taken = _pooled_quickly(wide, tuple(places), kernel_size, stride, dilation)
+        best, offsets = _pooled_quickly(wide, tuple(places), kernel_size, stride, dilation)
         if not _doubtful(best, wide is not self, lowest):
-            return best, _places_taken(taken, starts, sizes, dilation)
+            return best, _flat_places(offsets, starts, sizes, dilation)
     tables = []
     for d, (k, s, gap) in enumerate(zip(kernel_size, stride, dilation, strict=True)):
         first = starts[d] + (xp.maximum(-starts[d], 0) + gap - 1) // gap * gap  # all -inf: the first that is inside
@@ -134,17 +134,17 @@ def _doubtful(best: Array, wider: bool, lowest: float) -> bool:
     return bool(best.dtype.kind == "f" and xp.isnan(best).any()) or bool(wider and (best == lowest).any())
 
 
-def _places_taken(taken: list[Array], starts: list[Array], sizes: Sizes, dilation: Sizes) -> Array:
+def _flat_places(offsets: list[Array], starts: list[Array], sizes: Sizes, dilation: Sizes) -> Array:
     """Places counted through, from the number of the window's place per dimension."""
     rank = len(sizes)
     base: Any = 0
     for d, start in enumerate(starts):
         base = base + _spread_along(start * math.prod(sizes[d + 1 :]), d - rank)
-    places = taken[0].astype("int64")
+    places = offsets[0].astype("int64")
     for d, gap in enumerate(dilation):
         step = gap * math.prod(sizes[d + 1 :])
         if d:
-            places += taken[d] if step == 1 else taken[d].astype("int64") * step
+            places += offsets[d] if step == 1 else offsets[d].astype("int64") * step
         elif step != 1:
             places *= step
     places += base

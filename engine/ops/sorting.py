@@ -30,7 +30,7 @@ def _order(self: Array, descending: bool = False) -> Array:
     return xp.flip(self.shape[-1] - 1 - backwards, -1)
 
 
-def _taken(self: Array, order: Array, dim: int) -> tuple[Array, Array]:
+def _in_order(self: Array, order: Array, dim: int) -> tuple[Array, Array]:
     """(values, indices) for places along the last dimension of what was moved there from `dim`."""
     values = xp.take_along_axis(self, order, axis=-1)
     return contiguous(xp.moveaxis(values, -1, dim)), contiguous(xp.moveaxis(order, -1, dim))
@@ -44,7 +44,7 @@ def _sort(self: Array, dim: int, descending: bool = False) -> tuple[Array, Array
     if not self.ndim:
         return _alone(self)
     moved = xp.moveaxis(self, dim, -1)
-    return _taken(moved, _order(moved, descending), dim)
+    return _in_order(moved, _order(moved, descending), dim)
 
 
 def _topk(self: Array, k: int, dim: int, largest: bool = True) -> tuple[Array, Array]:
@@ -53,11 +53,11 @@ def _topk(self: Array, k: int, dim: int, largest: bool = True) -> tuple[Array, A
     moved = xp.moveaxis(self, dim, -1)
     n = moved.shape[-1]
     if not 0 < k < n // 2:
-        return _taken(moved, _order(moved, largest)[..., :k], dim)
+        return _in_order(moved, _order(moved, largest)[..., :k], dim)
     some = moved.argpartition(n - k if largest else k - 1, axis=-1)
     some = xp.sort(some[..., n - k :] if largest else some[..., :k], axis=-1)
     order = _order(xp.take_along_axis(moved, some, axis=-1), largest)
-    return _taken(moved, xp.take_along_axis(some, order, axis=-1), dim)
+    return _in_order(moved, xp.take_along_axis(some, order, axis=-1), dim)
 
 
 def _argsort(self: Array, dim: int, descending: bool = False) -> Array:
@@ -90,7 +90,7 @@ def _chosen(self: Array, dim: int, keepdim: bool, place: Any) -> tuple[Array, Ar
         index = moved.argpartition(at, axis=-1)[..., at : at + 1]
     else:
         index = xp.take_along_axis(_order(moved), at, axis=-1)
-    values, index = _taken(moved, index, dim)
+    values, index = _in_order(moved, index, dim)
     return (values, index) if keepdim else (values.squeeze(axis=dim), index.squeeze(axis=dim))
 
 

@@ -125,11 +125,11 @@ class _Run:
             state["t"] = length
             if slope > -group["tolerance_change"]:
                 break
-            loss, gradient, small, used = self.go(
+            loss, gradient, small, calls = self.go(
                 loss, gradient, direction, length, slope, evaluations, iterations, small
             )
-            evaluations += used
-            state["func_evals"] += used
+            evaluations += calls
+            state["func_evals"] += calls
             moved = _largest(direction.mul(state["t"]))
             if iterations == group["max_iter"] or evaluations >= group["max_eval"] or small:
                 break
@@ -186,13 +186,13 @@ class _Run:
         if search != "strong_wolfe":
             raise errors.runtime("only 'strong_wolfe' is supported")
         start = [param.clone() for param in optimizer._params]
-        loss, gradient, length, used = strong_wolfe(
+        loss, gradient, length, calls = strong_wolfe(
             lambda t: optimizer._tried(self.closure, start, t, direction),
             length, direction, loss, gradient, slope, most=group["max_eval"] - evaluations,
         )  # fmt: skip
         self.state["t"] = length
         optimizer._move(length, direction)
-        return loss, gradient, _largest(gradient) <= group["tolerance_grad"], used
+        return loss, gradient, _largest(gradient) <= group["tolerance_grad"], calls
 
 
 def _largest(vector: Tensor) -> float:

@@ -50,7 +50,7 @@ def strong_wolfe(
 
     size = float(xp.abs(direction._array).max())
     start = before = Point(0, loss, gradient.clone(), slope)
-    here, used, iterations = at(t), 1, 0
+    here, calls, iterations = at(t), 1, 0
     bracket: list[Point] = []
     done = False
     while iterations < most:  # go on until a least place lies in between
@@ -66,7 +66,7 @@ def strong_wolfe(
             break
         bounds = (here.t + 0.01 * (here.t - before.t), here.t * 10)
         before, here = here, at(_between(before, here, bounds))
-        used += 1
+        calls += 1
         iterations += 1
     if iterations == most:
         bracket = [start, here]
@@ -78,7 +78,7 @@ def strong_wolfe(
             break
         t, stuck = _inside(_between(bracket[0], bracket[1]), min(ends), max(ends), stuck)
         here = at(t)
-        used += 1
+        calls += 1
         iterations += 1
         high = 1 - low
         if here.loss > loss + c1 * here.t * slope or here.loss >= bracket[low].loss:
@@ -91,7 +91,7 @@ def strong_wolfe(
             bracket[high] = bracket[low]
         bracket[low] = here
     best: Any = bracket[low if len(bracket) > 1 else 0]
-    return best.loss, best.gradient, best.t, used
+    return best.loss, best.gradient, best.t, calls
 
 
 def _inside(t: float, low: float, high: float, stuck: bool) -> tuple[float, bool]:

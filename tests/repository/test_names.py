@@ -37,7 +37,7 @@ OTHERS = {
 
 PARTICIPLES = {
     "asked", "begun", "born", "drawn", "found", "given", "held", "kept", "known", "listed", "made", "placed", "said",
-    "shown", "told", "wanted", "written",
+    "shown", "taken", "told", "used", "wanted", "written",
 }  # fmt: skip
 """They say how a value came about, and not what it is: write `gradients` or `nodes`."""
 IN_FILES = {

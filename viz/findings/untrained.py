@@ -139,7 +139,7 @@ class _Unreached:
     def __init__(self, facts: Facts, optimizer: str) -> None:
         self.facts = facts
         self.optimizer = optimizer
-        self.used = {argument.tensor for op in facts.ops if op.event.call is None for argument in op.event.inputs}
+        self.inputs = {argument.tensor for op in facts.ops if op.event.call is None for argument in op.event.inputs}
         self.ahead, self.behind = self._behind_roots()
         self.paths = Paths(facts)
         self.cuts = self._cuts()
@@ -284,8 +284,8 @@ class _Unreached:
                 f"Remove {them}, for instance with `bias=False`; if {them} should learn, add a term to the loss that "
                 f"depends on {them}.",
             )
-        used = not self.used.isdisjoint(tensors)
-        reason = f"no root of backward() depends on {them}" if used else f"no op uses {them}"
+        inputs = not self.inputs.isdisjoint(tensors)
+        reason = f"no root of backward() depends on {them}" if inputs else f"no op uses {them}"
         return reason, f"Use {them} to compute the loss, or remove {them} from the optimiser."
 
     def stopped(self, place: Written, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
@@ -359,8 +359,8 @@ def _why(op: OpFact) -> tuple[str, str]:
 def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
     all_names = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
     op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
-    used = facts.ops[op]
-    frame = facts.frames.get(used.event.stack)
+    op_fact = facts.ops[op]
+    frame = facts.frames.get(op_fact.event.stack)
     many = len(tensors) > 1
     them, stay = ("them", "they never change") if many else ("it", "it never changes")
     names = text.join(all_names) if len(all_names) <= MOST_NAMED else f"{all_names[0]} and others"
@@ -375,8 +375,8 @@ def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: 
         "look into a plain list."
     )
     label = f"{len(tensors)} parameters are in no optimiser" if many else f"{all_names[0]} is in no optimiser"
-    line = facts.line_number(used.event.stack)
-    return Finding("unlisted", used.event.index, used.id, label, why, fix, line)
+    line = facts.line_number(op_fact.event.stack)
+    return Finding("unlisted", op_fact.event.index, op_fact.id, label, why, fix, line)
 
 
 def _used_at(facts: Facts, tensors: list[int], frame: Frame) -> str:

@@ -163,11 +163,11 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
         named = tensor in facts.trace.names or root or tensor in special
         for version in fact.values:
             producer = fact.producers.get(version)
-            used = bool(facts.uses.get((tensor, version)))
+            uses = facts.uses.get((tensor, version))
             if producer is None:
-                if version != fact.first and not used and (not root or tensor in facts.owner):
+                if version != fact.first and not uses and (not root or tensor in facts.owner):
                     continue  # a gradient that a later call adds to is shown in the row of its leaf
-                if fact.requires_grad or used or root or tensor in special:
+                if fact.requires_grad or uses or root or tensor in special:
                     leaf = version in fact.leaf_versions
                     inner = version != fact.first and fact.requires_grad  # computed, and written through a view
                     cards[tensor, version] = "root" if root else "leaf" if leaf else "inner" if inner else "constant"
@@ -175,10 +175,10 @@ def _cards(facts: Facts, special: Set[int]) -> Mapping[tuple[int, int], Role]:
             op = facts.ops[producer]
             if op.writes_grad is not None:
                 continue
-            if len(op.event.outputs) > 1 and not (used or root or fact.requires_grad or tensor in special):
+            if len(op.event.outputs) > 1 and not (uses or root or fact.requires_grad or tensor in special):
                 continue  # rows of `for row in rows` that no op takes would be a tower of loose cards
             leaf = version in fact.leaf_versions
-            if not (named or leaf or (not used and op.order == 0) or (used and _is_unrecorded(facts, tensor, version))):
+            if not (named or leaf or (not uses and op.order == 0) or (uses and _is_unrecorded(facts, tensor, version))):
                 continue
             quiet = not fact.requires_grad
             cards[tensor, version] = "root" if root else "leaf" if leaf else "constant" if quiet else "inner"

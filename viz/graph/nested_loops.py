@@ -167,7 +167,7 @@ class Loop:
     """A loop of the program: its header begins at line `first`, its body after `line`, with a statement at each of
     `starts`.
 
-    `taken` are the names over which it iterates, `variable` tells its iterations apart and differs in each of them if
+    `sources` are the names over which it iterates, `variable` tells its iterations apart and differs in each of them if
     it `counts`.
     """
 
@@ -179,7 +179,7 @@ class Loop:
     length: int | None
     sure: tuple[int, ...]
     file: str
-    taken: frozenset[str]
+    sources: frozenset[str]
     variable: str | None
     counts: bool = False
 
@@ -212,11 +212,13 @@ def loops_in(code: str, file: str) -> tuple[Loop, ...]:
         target = "while" if isinstance(node, ast.While) else f"for {ast.unparse(node.target)}"
         starts, sure = tuple(s.lineno for s in node.body), surely_runs(node)
         parts = () if isinstance(node, ast.While) else ast.walk(node.iter)
-        taken = frozenset(part.id for part in parts if isinstance(part, ast.Name))
+        sources = frozenset(part.id for part in parts if isinstance(part, ast.Name))
         line = node.body[0].lineno - 1
         can_tell = not isinstance(node, ast.While) and counts(node.iter)
         stated = length(node, tree)
-        loops.append(Loop(node.lineno, line, end, target, starts, stated, sure, file, taken, variable(node), can_tell))
+        loops.append(
+            Loop(node.lineno, line, end, target, starts, stated, sure, file, sources, variable(node), can_tell)
+        )
     return tuple(sorted(loops, key=lambda loop: (loop.line, -loop.end)))
 
 

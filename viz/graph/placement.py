@@ -30,12 +30,14 @@ def group_of(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str
     return _used_in(facts, grouping, tensor, version)
 
 
-def group_of_leaf(facts: Facts, grouping: Grouping, tensor: int, version: int, used: str | None = None) -> str | None:
-    """The group of a tensor that no op computed; it is `used` in a group, by default the one that contains all uses."""
+def group_of_leaf(facts: Facts, grouping: Grouping, tensor: int, version: int, within: str | None = None) -> str | None:
+    """The group of a tensor that no op computed; `within` is that of its use, by default the one around all uses."""
     owner = _owner(facts, grouping, tensor, version)
     if owner is not None:
         return owner
-    return _home(facts, grouping, tensor, version, _used_in(facts, grouping, tensor, version) if used is None else used)
+    return _home(
+        facts, grouping, tensor, version, _used_in(facts, grouping, tensor, version) if within is None else within
+    )
 
 
 def _around_model(grouping: Grouping, group: str | None) -> str | None:
@@ -115,7 +117,7 @@ def _was_before(facts: Facts, grouping: Grouping, tensor: int, version: int, gro
         return False
     loop = grouping.loops.get(group)
     if loop is not None:
-        return name not in loop.taken and not any(
+        return name not in loop.sources and not any(
             f.file == loop.file and loop.line < f.line <= loop.end for f in frames
         )
     if group in grouping.callers and not fact.requires_grad:

@@ -352,8 +352,8 @@ def tell_by_members(tree: Tree, facts: Facts) -> None:
 
 def _only_leaf(scope: Scope, tree: Tree, facts: Facts) -> str:
     """The name of the leaf that the ops of a scope use, where gradients end; "" for none and for several."""
-    used = {one.tensor for op in ops_of(scope) for one in tree.ops[op].inputs if one.tensor in facts.tensors}
-    leaves = [tensor for tensor in used if tensor is not None and facts.tensors[tensor].leaf_versions]
+    inputs = {one.tensor for op in ops_of(scope) for one in tree.ops[op].inputs if one.tensor in facts.tensors}
+    leaves = [tensor for tensor in inputs if tensor is not None and facts.tensors[tensor].leaf_versions]
     return facts.names.get(leaves[0], "") if len(leaves) == 1 else ""
 
 

@@ -157,10 +157,10 @@ def index_label(event: OpCalled) -> str:
     """`[0, 1:3]`, as it was written."""
     dim = event.attrs.get("dim")
     if isinstance(dim, int):
-        taken = "index" in event.attrs
-        before = ":, " * (dim if dim >= 0 else len(event.outputs[0].shape) + taken + dim)
+        has_index = "index" in event.attrs
+        before = ":, " * (dim if dim >= 0 else len(event.outputs[0].shape) + has_index + dim)
         start, end, step = (event.attrs.get(key) for key in ("start", "end", "step"))
-        return f"[{before}{_plain(event.attrs.get('index')) if taken else _piece(slice(start or None, end, step))}]"
+        return f"[{before}{_plain(event.attrs.get('index')) if has_index else _piece(slice(start or None, end, step))}]"
     for key in ("index", "indices", "key", "item"):
         if key in event.attrs:
             value = event.attrs[key]

@@ -334,7 +334,7 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
     """
     holds = {(kind, int(outline.stacks[event])): tensors for event, _, kind, tensors in outline.held if event < end}
     brought: dict[int, set[int]] = {}  # by leaf, the places whose gradients are in its `.grad`
-    used: set[int] = set()
+    updating: set[int] = set()
     now = calls[min(calls)]
     for index in range(min(calls), end):
         event = trace.events[index]
@@ -346,8 +346,8 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
             brought.pop(event.tensor, None)
         elif isinstance(event, GroupEntered) and event.optimizer:
             for tensor in event.tensors or holds.get((event.kind, event.stack), ()):
-                used |= brought.get(-1 if tensor is None else tensor, set())
-    return [place for place in set(calls.values()) if place not in used] if used else []
+                updating |= brought.get(-1 if tensor is None else tensor, set())
+    return [place for place in set(calls.values()) if place not in updating] if updating else []
 
 
 def _root_names(trace: Trace, outline: Outline) -> dict[int, str]:

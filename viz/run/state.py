@@ -117,7 +117,7 @@ def _import(trace: Trace, outline: Outline, section: Section, state: State) -> N
     for event in trace.events[section.start : section.end]:
         if isinstance(event, Damaged):
             return
-        tensors = list(used(event))
+        tensors = list(tensors_of(event))
         if isinstance(event, GroupEntered):
             if not depth and event.name not in called:
                 called.add(event.name)
@@ -189,7 +189,7 @@ def _at_birth(event: AnyEvent, tensor: int) -> tuple[int, int, bool]:
     return 0, NOBODY, False
 
 
-def used(event: AnyEvent) -> Iterator[int]:
+def tensors_of(event: AnyEvent) -> Iterator[int]:
     """The tensors that an event uses, in the order in which a recording meets them."""
     match event:
         case OpCalled():

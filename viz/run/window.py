@@ -52,7 +52,7 @@ from ..tasks.collection import unhurried
 from .iterations import Section
 from .picked_values import Picked
 from .prefix import is_long, note
-from .state import State, state_at, tensors_of_step, used
+from .state import State, state_at, tensors_of, tensors_of_step
 
 
 class Windows:
@@ -194,7 +194,7 @@ class _Cut:
             if isinstance(event, (VjpRun, HookRan)) and event.node is not None and event.node not in self.nodes:
                 self.passed += isinstance(event, VjpRun)  # of an op that an earlier section has
                 continue
-            for tensor in (*used(event), *state.brought.get(event.index, ())):
+            for tensor in (*tensors_of(event), *state.brought.get(event.index, ())):
                 yield from self._leaves(tensor, event)
             if event.index in state.refreshed:
                 first = (*first, *event.loops)

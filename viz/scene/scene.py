@@ -451,17 +451,17 @@ class _Scene:
             if vid is not None and flow.back:
                 stats = self.values.rows[vid]["stats"]
                 sign, size = _sign(stats), _size(stats)
-            used = self.used(step, flow)
-            matrix = self.matrices.get(flow.link.id) if used is None else used
+            own_jacobian = self.own_jacobian(step, flow)
+            matrix = self.matrices.get(flow.link.id) if own_jacobian is None else own_jacobian
             flow_text, path = sentences.flow_text(flow, matrix, self.trace) if flow.back else (None, None)
             result.append({"edge": key, "back": flow.back, "value": vid, "text": flow_text, "sign": sign, "size": size})
             if path is not None:
                 result[-1]["path"] = path
-            if used is not None:
-                result[-1]["wiring"] = jacobian.wires(used)
+            if own_jacobian is not None:
+                result[-1]["wiring"] = jacobian.wires(own_jacobian)
         return result
 
-    def used(self, step: Step, flow: Flow) -> np.ndarray | None:
+    def own_jacobian(self, step: Step, flow: Flow) -> np.ndarray | None:
         """The local Jacobian that a VJP used, if it is not that of the forward pass; else None."""
         link, stale = flow.link, self.reading.unseen.get(step.event)
         if not flow.back or stale is None or link.op is None or link.input is None or link.id not in self.matrices:

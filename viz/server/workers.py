@@ -103,7 +103,7 @@ class Workers:
 
     def packed(self, program: str, part: Hashable, question: Mapping[str, Any]) -> tuple[dict[str, Any], Packed]:
         """The head of the answer, and its data; the question is about a part of a program. Raises Ended."""
-        worker = self._taken(program, part)
+        worker = self._free_worker(program, part)
         try:
             head, blocks = worker.ask(question)
         finally:
@@ -117,7 +117,7 @@ class Workers:
         with self._freed:
             return self._freed.wait_for(lambda: len(self._idle) == len(self._all), seconds)
 
-    def _taken(self, program: str, part: Hashable) -> Worker:
+    def _free_worker(self, program: str, part: Hashable) -> Worker:
         """A process that is free: the one that has read this part, if possible; else a new one, as long as there may be
         more; else the one that has been free for longest, because somebody looks at what the others have read."""
         with self._freed:

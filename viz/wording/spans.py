@@ -69,20 +69,20 @@ class _Ways:
         self.drawing, self.line, self.facts = drawing, line, drawing.facts
         self.updates = optimizer_steps(drawing)
         self.makers: dict[int, int] = {}  # by tensor: the step that made it
-        self.used: dict[int, int] = {}  # by tensor: the last step that uses it
+        self.last_use: dict[int, int] = {}  # by tensor: the last step that uses it
         self.rule: dict[tuple[int, int], int] = {}  # by call and node: the step in which its rule ran
         self.gradients: dict[tuple[int, End], _Gradient] = defaultdict(_Gradient)
         events = self.facts.trace.events
         for call, fact in self.facts.calls.items():
             for root in fact.event.roots:
-                self.used[root.tensor] = len(line.steps)
+                self.last_use[root.tensor] = len(line.steps)
                 if (end := self.end_of(root.tensor, fact.event.index)) is not None:
                     self.gradients[call, end].parts.append((-1, root.gradient))  # before all spans
         for k, step in enumerate(line.steps):
             event = events[step.event]
             if isinstance(event, OpCalled):
-                self.used.update(
-                    (i.tensor, k) for i in event.inputs if i.tensor is not None and k > self.used.get(i.tensor, -1)
+                self.last_use.update(
+                    (i.tensor, k) for i in event.inputs if i.tensor is not None and k > self.last_use.get(i.tensor, -1)
                 )
                 self.makers.update((out.tensor, k) for out in event.outputs if out.tensor not in self.makers)
             elif isinstance(event, VjpRun):
@@ -154,7 +154,7 @@ class _Ways:
                 fact = facts.tensors.get(one.tensor)
                 if fact is not None and fact.event < first and not self.is_held(one):
                     tensors[one.tensor] = None
-            results.update((o.tensor, None) for o in event.outputs if self.used.get(o.tensor, -1) >= span.end)
+            results.update((o.tensor, None) for o in event.outputs if self.last_use.get(o.tensor, -1) >= span.end)
         if not results and last is not None:
             results = dict.fromkeys(out.tensor for out in last.outputs[:1])
         return list(tensors), list(results)

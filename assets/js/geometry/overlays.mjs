@@ -115,8 +115,8 @@ export function isLegendHigh({ index: { scene }, nodes }, camera, view, corner, 
     return nodes.within(box).some((node) => shared(boxOf(node), box) > 0);
   };
   const above = legendBox(view, true);
-  const taken = [...(scene.model ? [crumbBox(scene.model, map)] : []), ...(map ? [mapBox(view, map)] : [])];
-  if (above[0] < 0 || taken.some((box) => shared(box, above) > 0) || covers(above)) return false;
+  const overlays = [...(scene.model ? [crumbBox(scene.model, map)] : []), ...(map ? [mapBox(view, map)] : [])];
+  if (above[0] < 0 || overlays.some((box) => shared(box, above) > 0) || covers(above)) return false;
   return now || covers(legendBox(view, false));
 }
 

@@ -86,9 +86,9 @@ export function remove(scene, edits, id) {
  */
 export function fresh(scene, edits, fields) {
   const list = specs(scene, edits);
-  const taken = new Set(list.map((spec) => spec.id));
+  const ids = new Set(list.map((spec) => spec.id));
   let n = list.length + 1;
-  while (taken.has(`new${n}`)) n += 1;
+  while (ids.has(`new${n}`)) n += 1;
   const blank = { root: null, gradient: null, retain_graph: false, create_graph: false, inputs: null, leaf: null };
   return { ...blank, after: null, ...fields, id: `new${n}` };
 }

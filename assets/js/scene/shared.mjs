@@ -1,5 +1,5 @@
 // Numbers and words that the server and the browser share: made by `python -m docs.make.shared` from
-// the modules that are named here; a test fails where this file is older.
+// the modules that are named here; a test fails if this file is out of date.
 
 // viz.layout.cards
 /** Height of a card's head, above its rows. */

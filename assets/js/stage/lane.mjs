@@ -509,7 +509,7 @@ export class Lane {
   }
 
   /** The signs of prints, where there is room beside marks and each other: two lines of text. */
-  paintPrints(context, taken) {
+  paintPrints(context, positions) {
     const top = this.markTop;
     this.signed = [];
     context.strokeStyle = this.tokens.soft;
@@ -518,7 +518,7 @@ export class Lane {
     let last = -20;
     for (const print of this.prints) {
       const x = Math.round(this.x(print.step));
-      if (x - last < APART || taken.some((mark) => Math.abs(mark - x) < APART)) continue;
+      if (x - last < APART || positions.some((mark) => Math.abs(mark - x) < APART)) continue;
       last = x;
       this.signed.push(print);
       for (const [y, w] of [[4.5, 8], [8.5, 5]]) {
@@ -532,7 +532,7 @@ export class Lane {
   paintMarks(context, marks) {
     const { tokens } = this;
     const top = this.markTop;
-    const taken = [];
+    const positions = [];
     const colours = { error: tokens.error, edit: tokens.changed, warning: tokens.warning };
     const { plain, strong } = fonts(tokens);
     let last = -20;
@@ -540,7 +540,7 @@ export class Lane {
       const x = (this.x(mark.step) + this.x(mark.step + 1) - (this.chart ? 0 : GAP)) / 2;
       if (mark.kind !== "error" && x - last < APART) continue;
       last = x;
-      taken.push(x);
+      positions.push(x);
       const colour = colours[mark.kind] ?? tokens.soft;
       context.beginPath();
       context.moveTo(x, top + 2);
@@ -551,7 +551,7 @@ export class Lane {
       const sign = mark.kind === "none" ? NONE.find((one) => this.ruler.widthOf(plain, one) + SPACE <= this.x(1) - this.x(0)) ?? NONE.at(-1) : GLYPHS[mark.kind] ?? "";
       writer(context)(sign, x, top + 14, QUIET.has(mark.kind) ? plain : strong, colour, "center");
     }
-    this.paintPrints(context, taken);
+    this.paintPrints(context, positions);
   }
 
   paintHead(context) {

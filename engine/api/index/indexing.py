@@ -229,17 +229,17 @@ def _parse(self: Tensor, key: Any) -> Found:
             viewed = _at(viewed, dim, item, place)
             place += 1
         else:
-            taken = _takes(item)
+            count = _takes(item)
             _check_mask(viewed, dim, item)
             _note(indices, dim, item)
-            dim += taken
-            place += taken
+            dim += count
+            place += count
     return viewed, _in_range(viewed._array.shape, indices) if indices else None
 
 
 def _note(indices: list[Any], dim: int, item: Tensor) -> None:
-    taken = sum(_takes(i) if i is not None else 1 for i in indices)
-    indices.extend([None] * (dim - taken))
+    count = sum(_takes(i) if i is not None else 1 for i in indices)
+    indices.extend([None] * (dim - count))
     indices.append(item)
 
 

@@ -161,20 +161,20 @@ class _Contraction:
 
     def _output_places(self) -> int:
         """Give the subscripts of the output their places; how many dimensions it has."""
-        used = [name for labels in self.equation.operands for name in labels]
+        names = [name for labels in self.equation.operands for name in labels]
         output = self.equation.output
         if output is None:  # the ellipsis, then what appears once, in the order of the alphabet
-            output = [ELLIPSIS] if ELLIPSIS in used else []
-            output += sorted(name for name in set(used) - {ELLIPSIS} if used.count(name) == 1)
+            output = [ELLIPSIS] if ELLIPSIS in names else []
+            output += sorted(name for name in set(names) - {ELLIPSIS} if names.count(name) == 1)
         count = 0
         for label in output:
-            if label != ELLIPSIS and label not in used:
+            if label != ELLIPSIS and label not in names:
                 raise errors.runtime(
                     f"einsum(): output subscript {label} does not appear in the equation for any input operand"
                 )
             self.place[label] = count
             count += self.hidden if label == ELLIPSIS else 1
-        if ELLIPSIS in used and ELLIPSIS not in self.place:  # an ellipsis that is not in the output is summed
+        if ELLIPSIS in names and ELLIPSIS not in self.place:  # an ellipsis that is not in the output is summed
             self.place[ELLIPSIS] = count
             self.summed_hidden = self.hidden
         return count

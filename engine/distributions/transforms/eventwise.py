@@ -79,9 +79,9 @@ class StickBreakingTransform(Plain):
         return result
 
     def _inverse(self, y: Tensor) -> Tensor:
-        taken = y[..., :-1]
-        rest = (1 - taken.cumsum(-1)).clamp(min=least_and_most(y)["min"])
-        return taken.log() - rest.log() + _left(taken, y.shape[-1]).log()
+        parts = y[..., :-1]
+        rest = (1 - parts.cumsum(-1)).clamp(min=least_and_most(y)["min"])
+        return parts.log() - rest.log() + _left(parts, y.shape[-1]).log()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         x = x - _left(x, x.shape[-1] + 1).log()

@@ -71,20 +71,20 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def _in_tails(self, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """(what the tails say of their targets, 0 for those of the head; the place of each target in the head)."""
-        output, places, used = input.new_zeros(target.size(0)), target.new_empty(target.size(0)), 0
+        output, places, count = input.new_zeros(target.size(0)), target.new_empty(target.size(0)), 0
         for number, (low, high) in enumerate(pairwise([0, *self.cutoffs])):
             inside = (target >= low) & (target < high)
             rows = inside.nonzero().squeeze()
             if rows.numel() == 0:
                 continue
-            used += rows.numel()
+            count += rows.numel()
             if number == 0:
                 places.index_copy_(0, rows, target[inside])
                 continue
             log_probs = F.log_softmax(self.tail[number - 1](input.index_select(0, rows)), dim=1)
             places.index_fill_(0, rows, self.shortlist_size + number - 1)
             output.index_copy_(0, rows, log_probs.gather(1, (target[inside] - low).unsqueeze(1)).squeeze(1))
-        if used != target.size(0):
+        if count != target.size(0):
             raise RuntimeError(
                 f"Target values should be in [0, {self.n_classes - 1}], but values in range "
                 f"[{target.min().item()}, {target.max().item()}] were found. "

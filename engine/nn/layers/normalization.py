@@ -112,10 +112,10 @@ class _BatchNorm(_WithStatistics):
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 factor = 1.0 / float(self.num_batches_tracked)
-        used = not self.training or self.track_running_stats
+        has_both = not self.training or self.track_running_stats
         return F.batch_norm(
-            input, self.running_mean if used else None, self.running_var if used else None, self.weight, self.bias,
-            self.training or self.running_mean is None, factor, self.eps,
+            input, self.running_mean if has_both else None, self.running_var if has_both else None, self.weight,
+            self.bias, self.training or self.running_mean is None, factor, self.eps,
         )  # fmt: skip
 
 

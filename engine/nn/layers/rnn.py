@@ -97,7 +97,7 @@ STEPS: dict[str, Step] = {
 }  # fmt: skip
 
 
-def taken(step: Step, number: int, weights: Weights, projected: Any, state: State) -> State:
+def one_step(step: Step, number: int, weights: Weights, projected: Any, state: State) -> State:
     """One step; a recording has its ops as a group."""
     if (active := slot.active) is None:
         return step(weights, projected, state)
@@ -120,7 +120,7 @@ def run(
     outs = []
     order = range(len(parts))
     for number in reversed(order) if backwards else order:
-        state = taken(step, number, weights, parts[number], state)
+        state = one_step(step, number, weights, parts[number], state)
         outs.append(state[0])
     return stack(outs[::-1] if backwards else outs), state
 
@@ -140,7 +140,7 @@ def _packed(
             here = state[0].shape[0]
             if size > here:
                 state = tuple(cat([s, w[here:size]]) for s, w in zip(state, whole, strict=True))
-            state = taken(step, number, weights, part, state)
+            state = one_step(step, number, weights, part, state)
             outs.append(state[0])
         return cat(outs[::-1]), state
     left: list[State] = []
@@ -148,7 +148,7 @@ def _packed(
         if size < state[0].shape[0]:
             left.append(tuple(s[size:] for s in state))
             state = tuple(s[:size] for s in state)
-        state = taken(step, number, weights, part, state)
+        state = one_step(step, number, weights, part, state)
         outs.append(state[0])
     ends = [state, *reversed(left)]
     return cat(outs), tuple(cat(list(kind)) for kind in zip(*ends, strict=True))

@@ -163,7 +163,7 @@ class Sketch:
         self._clear()
 
     def _clear(self) -> None:
-        self._taken = len(self._makers)
+        self._first_new = len(self._makers)
         self.kinds, self.stacks = array("B"), array("i")
         self.changed: tuple[array[int], ...] = (array("q"), array("q"), array("B"), array("q"), array("q"))
         self.loops: list[tuple[int, tuple[LoopVariable, ...]]] = []
@@ -232,7 +232,7 @@ class Sketch:
         if makers[tensor] != NOBODY:
             return False
         makers[tensor] = event
-        if tensor < self._taken:
+        if tensor < self._first_new:
             self._change(tensor, event, BORN, 0)
         return True
 
@@ -243,7 +243,7 @@ class Sketch:
     def take(self) -> Outline:
         """The block of the events since the last one; its `born` has the tensors made since then."""
         block = Outline(
-            np.array(self.kinds), np.array(self.stacks), np.array(self._makers[self._taken :]),
+            np.array(self.kinds), np.array(self.stacks), np.array(self._makers[self._first_new :]),
             _in_order(Change(*map(np.array, self.changed))),
             tuple(self.loops), tuple(self.calls), tuple(self.modes), tuple(self.parts), tuple(self.held),
             tuple(self.rates),

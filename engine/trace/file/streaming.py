@@ -428,15 +428,15 @@ class Stream:
             if content >= 0 and values[earlier] is entry:
                 self._writer.again(content)
                 return
-            taken = self._take(entry, is_whole)
+            form = self._take(entry, is_whole)
             if values[number] is entry:
                 break
-        content = self._writer.value(taken) if isinstance(taken, Value) else self._writer.elements(*taken)
+        content = self._writer.value(form) if isinstance(form, Value) else self._writer.elements(*form)
         self._contents[id(entry), is_whole] = number, content
 
     def _take(self, entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
         with self._values:
-            return _taken(entry, is_whole)
+            return _form(entry, is_whole)
         return damaged_value(tuple(entry.shape), name_of(entry.dtype))
 
     def _value(self, number: int) -> Value:
@@ -522,7 +522,7 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _taken(entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
+def _form(entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
     """The form in which a value of the recorder is written: the bytes of an array with its element type and shape, or a
     Value."""
     if type(entry) is not np.ndarray:

@@ -279,7 +279,7 @@ def test_every_name_in_a_formula_is_a_tensor_of_the_call_or_has_a_sentence(name:
 def test_a_tensor_without_a_name_has_a_letter_that_nothing_else_has() -> None:
     shapes: dict[str, Any] = {"self": (3,), "other": (3,)}
     assert formulas("mul", {}, shapes, [(3,)])["self"].text == "u\u0304 = y\u0304 ⊙ v"
-    said = formulas("mul", {}, shapes, [(3,)], {"other": "b"}, taken=("b", "u", "y"))["self"]
+    said = formulas("mul", {}, shapes, [(3,)], {"other": "b"}, other_names=("b", "u", "y"))["self"]
     assert said.text == "v\u0304 = z\u0304 ⊙ b" and said.terms == {"v\u0304": "self", "z\u0304": "result", "b": "other"}
     twice = formulas("mul", {}, shapes, [(3,)], {"self": "u"})["self"]
     assert twice.terms == {"u\u0304": "self", "y\u0304": "result", "v": "other"}

@@ -123,16 +123,16 @@ def test_a_worker_that_was_killed_is_said_and_the_next_question_has_another(far:
 def test_the_process_that_has_read_an_iteration_draws_it_again() -> None:
     """Else unfolding a box waits until another process has read the iteration, too."""
     made = Workers(2)
-    shown = made._taken("a", 0)
+    shown = made._free_worker("a", 0)
     made._idle.append(shown)
-    ahead = made._taken("a", 1)
+    ahead = made._free_worker("a", 1)
     assert ahead is not shown, "while the next iteration is read, the present one can be drawn"
     made._idle.append(ahead)
     for part, same in [(0, shown), (1, ahead), (2, shown), (0, shown), (1, ahead)]:
-        again = made._taken("a", part)
+        again = made._free_worker("a", part)
         made._idle.append(again)
         assert again is same
-    other = made._taken("b", 0)
+    other = made._free_worker("b", 0)
     assert other is shown and other.parts == {0}, "the one that has been free for longest"
 
 
@@ -141,7 +141,7 @@ def test_nothing_is_made_ahead_while_a_process_works_for_somebody(here: Store, m
     made: list[Any] = []
     monkeypatch.setattr(here, "scene", lambda *asked: made.append(asked))
     here.workers = Workers(2)
-    busy = here.workers._taken("my-long", "overview")
+    busy = here.workers._free_worker("my-long", "overview")
     for count in (0, 1):
         here.ahead(here.revision("my-long", None), {}, "")
         for thread in threading.enumerate():

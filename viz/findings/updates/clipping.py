@@ -51,7 +51,7 @@ class _Search:
     facts: Facts
     clips: frozenset[int] = frozenset()
     """The call stacks of clips."""
-    used: set[int] = field(default_factory=set)
+    stale: set[int] = field(default_factory=set)
     """Leaves that were updated since their gradient arrived."""
     present: set[int] = field(default_factory=set)
     """Leaves that have a gradient."""
@@ -68,7 +68,7 @@ class _Search:
     holdings: Holdings = field(default_factory=Holdings)
 
     def __post_init__(self) -> None:
-        self.clips, self.used = _clips(self.facts), set(self.facts.elsewhere("updated"))
+        self.clips, self.stale = _clips(self.facts), set(self.facts.elsewhere("updated"))
 
     def look(self, event: AnyEvent) -> Finding | None:
         if event.stack in self.clips:
@@ -83,7 +83,7 @@ class _Search:
         elif isinstance(event, Accumulated) and not event.retained:
             self.present.add(event.tensor)
             self.arrived[event.tensor] = event
-            self.used.discard(event.tensor)
+            self.stale.discard(event.tensor)
             self.changed.pop(event.tensor, None)
         elif isinstance(event, GradSet):
             return self.cleared_by(event, [event.tensor]) if is_zero(self.facts, event.value) else None
@@ -110,7 +110,7 @@ class _Search:
             return None
         value = event.outputs[0].value if isinstance(event, OpCalled) else event.value
         if target in self.present:
-            self.used.add(target)
+            self.stale.add(target)
             self.changed.pop(target, None)
         leaves = self.facts.holding(target, event.index)
         if not leaves or (self.steps and self.steps[-1] is not None):
@@ -118,7 +118,7 @@ class _Search:
         if is_zero(self.facts, value):
             return self.cleared_by(event, leaves)
         for leaf in leaves:
-            if leaf in self.used and leaf in self.present and self.is_change(event, value):
+            if leaf in self.stale and leaf in self.present and self.is_change(event, value):
                 self.changed.setdefault(leaf, event)
         return None
 
@@ -142,7 +142,7 @@ class _Search:
             if leaf not in self.arrived:
                 self.cleared.setdefault(leaf, event)
             self.present.discard(leaf)
-            self.used.discard(leaf)
+            self.stale.discard(leaf)
         return None
 
     def at_end(self) -> list[Finding]:
@@ -170,13 +170,13 @@ class _Search:
 
     def too_late(self, went: AnyEvent) -> Finding:
         facts, event = self.facts, next(iter(self.changed.values()))
-        used = f"{self.last.kind}(){in_line(facts, self.last.stack)}" if self.last is not None else ""
+        user = f"{self.last.kind}(){in_line(facts, self.last.stack)}" if self.last is not None else ""
         if self.last is None or self.last.index > event.index:
-            used = "the step of the previous iteration"
+            user = "the step of the previous iteration"
         names, clears = names_of(facts, list(self.changed)), in_line(facts, went.stack).removeprefix(" in ")
         many = "gradients" if len(self.changed) > 1 else "gradient"
         why = (
-            f"{facts.code_at(event.stack) or 'The program'} changes the {many} of {names} after {used} has used "
+            f"{facts.code_at(event.stack) or 'The program'} changes the {many} of {names} after {user} has used "
             f"them, and {clears or 'the program'} clears them before the next step. No step uses the changed gradients."
         )
         line = facts.line_number(event.stack)

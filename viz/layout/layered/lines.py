@@ -234,15 +234,15 @@ def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
     for key, origin, a, b in over:
         way = ways.get((origin, a)) or Way(a, b, pieces[a].routes[key][0][-1][1])
         ways[origin, a] = replace(way, last=max(way.last, b))
-    taken: dict[int, list[Way]] = defaultdict(list)
+    ways_by_slot: dict[int, list[Way]] = defaultdict(list)
     by_length = sorted(ways, key=lambda one: (ways[one].last - ways[one].first, ways[one].first, ways[one].height))
     for one, way in ((one, ways[one]) for one in by_length):
         slot = next(
             slot for slot in range(len(ways))
-            if not any(max(way.first, w.first) < min(way.last, w.last) for w in taken[slot])
+            if not any(max(way.first, w.first) < min(way.last, w.last) for w in ways_by_slot[slot])
         )  # fmt: skip
         ways[one] = replace(way, slot=slot)
-        taken[slot].append(way)
+        ways_by_slot[slot].append(way)
     for line in range(len(pieces)):
         for place, one in enumerate(sorted((one for one in ways if one[1] == line), key=lambda one: -ways[one].slot)):
             ways[one] = replace(ways[one], place=place)

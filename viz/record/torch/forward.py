@@ -201,7 +201,7 @@ class Forward:
         else:
             waiting.outs = [self.result(one, waiting) for one in flat(out) if isinstance(one, Tensor)]
         if waiting.base is not None:
-            self.taken(waiting)
+            self.note_views(waiting)
         waiting.targets = []  # nothing is held on to
         if waiting.outs:
             self.pending.append(waiting)
@@ -253,7 +253,7 @@ class Forward:
         return state, value, False
 
     @staticmethod
-    def taken(waiting: Waiting) -> None:
+    def note_views(waiting: Waiting) -> None:
         """Note how views were taken."""
         base, call = waiting.base, waiting.call
         for nr, (state, _, _) in enumerate(waiting.outs):

@@ -47,10 +47,10 @@ class Compressed:
 
     def answer(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         """The app's own answer."""
-        taken: list[Any] = []
+        head: list[Any] = []
 
         def start(status: str, headers: Headers, *rest: Any) -> Any:
-            taken[:] = [status, headers, *rest]
+            head[:] = [status, headers, *rest]
 
         chunks = self.app(environ, start)
         try:
@@ -58,7 +58,7 @@ class Compressed:
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()
-        status, headers, *rest = taken
+        status, headers, *rest = head
         names = {name.lower(): value for name, value in headers}
         is_text = names.get("content-type", "").startswith(TEXTS)
         is_head = environ.get("REQUEST_METHOD") == "HEAD"  # it has the length of a body, but no body to compress

@@ -173,8 +173,8 @@ class Guard:
             environ = {**environ, "HTTP_HOST": "localhost" + environ["HTTP_HOST"].rpartition("]")[2]}
 
         def start(status: str, own: list[tuple[str, str]], *rest: Any) -> Any:
-            taken = {key.lower() for key, _ in self.answer_headers}
-            headers = [(key, value) for key, value in own if key.lower() not in taken]
+            present = {key.lower() for key, _ in self.answer_headers}
+            headers = [(key, value) for key, value in own if key.lower() not in present]
             return start_response(status, [*headers, *self.answer_headers], *rest)
 
         return self.app(environ, start)
