@@ -30,6 +30,8 @@ FADED, LONG = 1e-5, 1 / 3
 cosine to zero is below for the last two thousandths of a run, and 0.95 per epoch for none of two hundred epochs."""
 GROWTH = 1e3
 """The factor by which gradients grow in a run that explodes."""
+BY_CHANCE = 0.01
+"""The expected number of parameters whose gradients flip by chance from which on one that does is no sign."""
 ONE_SIGN = 0.5
 """The share of a gradient's norm that comes from its mean if almost all elements have the same sign."""
 
@@ -368,9 +370,14 @@ def _no_rate(run: Overview, still: np.ndarray, count: int) -> RunFinding:
 
 
 def _flips(run: Overview) -> Iterator[RunFinding]:
-    """A gradient that has mostly one sign, and in the next iteration mostly the other, without getting smaller."""
+    """A gradient that has mostly one sign, and in the next iteration mostly the other, without getting smaller.
+
+    Each of many parameters has its chance to do so in a healthy run, as the batches differ: then it takes more
+    iterations, or half of the parameters.
+    """
     mean, norm, ratio = run.rows["mean"], run.rows["norm"], run.rows["ratio"]
     rows = []
+    turned: list[int] = []  # of each parameter, in how many iterations it might have
     for row, one in enumerate(run.parameters):
         columns = np.flatnonzero(np.isfinite(mean[row]) & (norm[row] > 0))
         if len(columns) < FEWEST or not np.isfinite(ratio[row]).any():
@@ -380,9 +387,11 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
             continue
         shared = np.abs(mean[row, last]) * np.sqrt(one.size) / norm[row, last]
         turns = np.sign(mean[row, last[1:]]) == -np.sign(mean[row, last[:-1]])
+        turned.append(len(turns))
         if turns.all() and np.median(shared) > ONE_SIGN and norm[row, last[-1]] > 0.5 * norm[row, last[0]]:
             rows.append((row, int(last[0])))
-    if rows:
+    chance = sum(0.5**count for count in turned)
+    if rows and (chance < BY_CHANCE or len(rows) > len(turned) / 2):
         row, column = rows[0]
         others = f", as {_count(len(rows) - 1, 'other does', 'others do')}" if rows[1:] else ""
         why = (

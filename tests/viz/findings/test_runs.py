@@ -205,6 +205,14 @@ def test_a_gradient_that_flips_from_one_recorded_iteration_to_the_next_is_not_to
     assert run_findings(run(norm=8 + 0 * FADING, mean=FLIPS, skipped=skipped)) == []
 
 
+def test_one_of_many_gradients_that_flips_a_few_times_does_so_by_chance() -> None:
+    is_alone, is_short = (np.arange(DEPTH) == 3)[:, None], STEPS < COLUMNS // 2
+    alone = np.where(is_alone, FLIPS, np.where(STEPS % 3, 1.0, -1.0))
+    assert one(run(norm=8 + 0 * FADING, mean=alone)).row == 3
+    assert run_findings(run(norm=8 + 0 * FADING, mean=np.where(is_short, np.nan, alone))) == []
+    assert one(run(norm=8 + 0 * FADING, mean=np.where(is_short, np.nan, FLIPS))).kind == "flips"
+
+
 def test_growth_per_iteration_counts_those_that_are_not_recorded() -> None:
     skipped = np.where((np.arange(COLUMNS + 1) > 0) & (np.arange(COLUMNS + 1) < COLUMNS), 9, 0)
     grown = ILL["exploding-run"]
