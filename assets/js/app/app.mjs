@@ -1,5 +1,5 @@
-// The app: owns all that lives as long as the page.  It joins stage, footer, player, keys and editing, is what `window.backstep` answers
-// from, and has the shell with the panels, which know it by that alone.
+// The app: owns everything that lives as long as the page. It joins stage, footer, player, keys and editing, and the shell with its panels,
+// which know the app only through `window.backstep`.
 
 import { Bus } from "./bus.mjs";
 import { Choosing } from "../stage/node_picker.mjs";

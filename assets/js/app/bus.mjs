@@ -1,4 +1,4 @@
-// Events between the player and the panels.  `emit` tells whether a listener claimed the event by returning true.
+// Events between the player and the panels. `emit` returns whether a listener claimed the event by returning true.
 
 export class Bus {
   constructor() {

@@ -1,4 +1,4 @@
-// How often the server was asked: a test and a benchmark hold that playing never asks it.
+// Counts the requests to the server: a test and a benchmark check that playing makes none.
 
 /** Whether somebody waits for the answer: what is fetched ahead has no number. */
 const isQuestion = (address, body) => address.includes("_dash-update-component") || (address.endsWith("/scene") && String(body).includes('"request"'));

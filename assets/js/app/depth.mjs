@@ -1,5 +1,5 @@
-// How deep one looks into time: the spans that one has gone into, and whether one takes single ops.  Enter goes into the step that one
-// looks at, and opens its box on the stage; Escape goes out of it again.  An update shows no more by its box: that stays as it is.
+// The levels of time that the user has entered: a set of open spans, and whether each step is a single op. Enter goes into the current step
+// and opens its box on the stage; Escape goes out again. The box of an update has nothing more to show, so it stays as it is.
 
 import { keyOf, levelOf, nextStop, opennessOf, stopAt } from "../scene/levels.mjs";
 

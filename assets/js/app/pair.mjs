@@ -1,5 +1,5 @@
-// The page with both recordings of a program: what is looked at in one frame is looked at in the other.  Both are pages of ours, so each
-// answers by its `window.backstep`.
+// The page with both recordings of a program: a selection in one frame is made in the other too. Both frames are our own pages, so each
+// answers through its `window.backstep`.
 
 const LOOK = 50; // ms between two looks at a frame that is not there yet
 const SMALL = 30; // nodes of a graph that is read in half a window

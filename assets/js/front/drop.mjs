@@ -1,5 +1,5 @@
-// A file that is dropped on the page, or chosen: a trace file is opened; of a script the command is said that records it.
-// A script is never run from here: whoever reaches this port would run programs in the name of its user.
+// A file that is dropped on the page, or chosen: a trace file is opened; for a script, the command that records it is shown.
+// A script is never run from here: anyone who reaches this port could run programs with its user's rights.
 import { byId, fill, first, h } from "../page/dom.mjs";
 
 const TRACE = "application/vnd.sqlite3";

@@ -1,4 +1,4 @@
-// The front door: what the page of the gallery does before the app is there, and beside it.
+// The front door: the page of the gallery, before the app has loaded and beside it.
 import { startApp } from "./start.mjs";
 import { Cards } from "./cards.mjs";
 import { Drop } from "./drop.mjs";

@@ -1,5 +1,5 @@
-// The pictures of the cards: a program's graph after its last backward call, painted when the card comes into view.  Whoever points at a
-// card, or comes to it by the keyboard, sees that call.
+// The pictures of the cards: a program's graph after its last backward call, painted when the card comes into view. Pointing at a card, or
+// reaching it by the keyboard, plays that call.
 import { Film, callsOf, paint, sceneOf, sheets, stillOf } from "./film.mjs";
 import { all, contextOf, first } from "../page/dom.mjs";
 import { readTokens, watchTheme } from "../paint/theme.mjs";

@@ -1,4 +1,4 @@
-// The app behind the front door.  Its scripts are held in a template, so that the first picture does not wait for them.
+// Starts the app behind the front door. Its scripts are in a template, so that the first picture does not wait for them.
 
 /** Starts the app, once: its files in their order, and then the line that runs them. */
 export async function startApp() {

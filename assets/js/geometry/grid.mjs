@@ -1,4 +1,4 @@
-// A grid over the plane: what lies in a box, or under a point, without looking at everything.  Pure.
+// A grid over the plane: finds the elements in a box, or under a point, without going through all of them. Pure.
 
 const SIZE = 320;
 const MOST_CELLS = 4096; // an item over more grid cells than this is kept in one list that every query reads

@@ -1,4 +1,4 @@
-// The last answer to a question: a picture asks the same again at every frame.
+// The last answer to a question: a picture asks the same question in every frame.
 
 /** @template T */
 export class Latest {

@@ -1,4 +1,4 @@
-// What lies over the stage: buttons, legend, minimap; nothing over a `bare` one, as in a lecture.  Pure: boxes [x0, y0, x1, y1] in px of a view.
+// The overlays of the stage: buttons, legend, minimap; a `bare` stage, as in a lecture, has none. Pure: boxes [x0, y0, x1, y1] in px of a view.
 
 import { toWorld, visibleBox } from "./camera.mjs";
 import { boxOf, shared } from "../scene/card.mjs";

@@ -1,5 +1,5 @@
-// The plane: everything of a scene that has a place and never moves, made once when it is loaded; what is worked out of that later
-// is kept in it and goes with it.
+// The plane: everything in a scene that has a fixed position, computed once when the scene is loaded. What is derived from it later
+// is stored in it and dropped with it.
 
 import { boxOf } from "../scene/card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";

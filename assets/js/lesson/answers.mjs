@@ -1,4 +1,4 @@
-// What a server would answer, from what was packed when the lesson was written (viz/server/lesson/packing.py).
+// The answers of the server, from the data that was packed when the lesson was written (viz/server/lesson/packing.py).
 import { changed } from "./difference.mjs";
 import { isNone } from "../page/edits.mjs";
 import { same, withGhosts } from "../scene/ghosts.mjs";

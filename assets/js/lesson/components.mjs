@@ -1,4 +1,4 @@
-// The components of the page without Dash: what `setProps` sets, and what the page hears of them.
+// The components of the page without Dash: `setProps` sets their properties, and the page hears their changes.
 import { byId, fill, first, h } from "../page/dom.mjs";
 import { EventTable } from "./event_table.mjs";
 import { figureOf } from "./figure.mjs";

@@ -1,4 +1,4 @@
-// The table of all steps on a page without Dash: a list, with the few questions that panels/shell/events.mjs asks a grid.
+// The table of all steps on a page without Dash: a list, with the few methods of a grid that panels/shell/events.mjs calls.
 import { fill, h } from "../page/dom.mjs";
 
 export class EventTable {

@@ -1,5 +1,5 @@
-// A lesson: the app on a page of its own, opened from a file.  What Dash and the server do elsewhere is done here, so that all other
-// modules are the same.
+// A lesson: the app on a page of its own, opened from a file. This does the work of Dash and the server, so that all other modules are the
+// same.
 import { Answers } from "./answers.mjs";
 import { App } from "../app/app.mjs";
 import { Components } from "./components.mjs";

@@ -1,4 +1,4 @@
-// A picture or a film that the command line asks for (viz/server/export/painting.py): a lesson that paints one and sends it back.
+// Paints a picture or a film for the command line (viz/server/export/painting.py): a lesson that paints one and sends it back.
 import "./lesson.mjs";
 import { film } from "../panels/film/film.mjs";
 import { pngOf } from "../paint/picture.mjs";

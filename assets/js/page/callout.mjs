@@ -1,4 +1,4 @@
-// A box of words beside a place of the page: what the explanations of the panels and the tour share.
+// A box of text beside an element of the page, for the explanations of the panels and the tour.
 import { fill, h } from "./dom.mjs";
 
 const AWAY = 12;

@@ -1,4 +1,4 @@
-// Where a command may stand in the program. Pure: lines of the program and commands in one sequence, and what fits where.
+// The positions in the program that a command can have. Pure: lines of the program and commands in one sequence, and which commands fit where.
 import { inOrder, passed, specs, withCommands } from "./edits.mjs";
 
 /** @import { CommandSpec, Edits, Place, Scene } from "../scene/scene.d.ts" */

@@ -1,5 +1,5 @@
-// An error as Python would say it, then why it came about and the smallest change that helps: whole in the inspector,
-// elsewhere by its type alone, with the way there.
+// An error as Python would print it, then its cause and the smallest change that fixes it: whole in the inspector,
+// elsewhere only its type, with a link to the inspector.
 import { firstSentence } from "../scene/format.mjs";
 import { h, prose } from "./dom.mjs";
 

@@ -1,4 +1,4 @@
-// Live coding: a watched script that was recorded again is shown where one was, with the edits kept.
+// Live coding: a new recording of a watched script is shown at the same place, with the same edits.
 import { byId, fill, h } from "./dom.mjs";
 import { sinceSave } from "./save_summary.mjs";
 

@@ -1,5 +1,5 @@
-// The sections beside the present one: kept, so that a turn to them waits for no server; and on request the numbers of the one before stand
-// beside those of the present one.
+// The sections beside the current one: cached, so that turning to them does not wait for the server; and on request the numbers of the
+// previous section beside the current ones.
 
 import { areAlike, besideTheLast } from "../scene/ghosts.mjs";
 

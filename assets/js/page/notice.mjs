@@ -1,4 +1,4 @@
-// Screens that explain: nothing was found, something failed, nothing was recorded; each with a way on.
+// Full-screen messages: nothing was found, something failed, nothing was recorded; each offers a next action.
 import { byId, fill, first, h, prose } from "./dom.mjs";
 
 /** Over the graph. `stay` says that the picture behind it is still true and may be gone back to. */

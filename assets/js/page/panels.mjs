@@ -1,5 +1,5 @@
-// The panels' sizes: separators to drag or to move by keys, what is folded away, and all of it kept for the next visit.
-// early.js puts what was kept into the page before its first paint, so that nothing moves when the modules come.
+// The sizes of the panels: separators that are dragged or moved by keys, and hidden panels, all kept for the next visit.
+// early.js restores the kept sizes before the first paint, so that nothing moves when the modules load.
 import { byId } from "./dom.mjs";
 
 const KEPT = "backstep.panels";

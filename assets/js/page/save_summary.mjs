@@ -1,4 +1,4 @@
-// What a save of a watched script changed, in one sentence: its lines, what it differentiates, its gradients, its steps.  Pure.
+// One sentence about the changes that a save of a watched script made: in lines, derivatives, gradients, steps. Pure.
 import { element } from "../scene/format.mjs";
 import { at } from "../scene/timeline.mjs";
 

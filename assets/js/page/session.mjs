@@ -1,4 +1,4 @@
-// What the page knows beside the scene: the program, the list of edits for undo and redo, and who asked the server what.
+// The state of the page beside the scene: the program, the list of edits for undo and redo, and the open requests to the server.
 // Answers are matched by the number of the request, so that a late one is never shown as current.
 import { byId, fill, h, post, setProps } from "./dom.mjs";
 import { NONE, isNone, same } from "./edits.mjs";

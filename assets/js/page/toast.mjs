@@ -1,4 +1,4 @@
-// A short message at the bottom, which also a screen reader says.
+// A short message at the bottom, which screen readers announce too.
 import { byId } from "./dom.mjs";
 
 const SEEN = 2600; // ms

@@ -1,4 +1,4 @@
-// Formulas that are wider than their place, set over several lines: broken where they hold together least.  Pure.
+// Formulas that are wider than their place, set over several lines: broken where the terms are least tightly bound. Pure.
 
 const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;
 const SUM = new Set(["+", "-"]);

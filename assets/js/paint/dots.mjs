@@ -1,4 +1,4 @@
-// What the scale of norms colours on a folded group: its left edge, a dot for each of its parameters, and a cell for each member of a stack.
+// The parts of a folded group that the scale of norms colours: its left edge, a dot for each parameter, and a cell for each member of a stack.
 
 import { boxOf, DOT_RADIUS, dotsOf } from "../scene/card.mjs";
 import { presentMember, stripOf } from "../scene/stacks.mjs";

@@ -1,4 +1,4 @@
-// The flame chart on a canvas: an overview of all of time with what is seen of it, rows of spans, a row of ops.
+// The flame chart on a canvas: an overview of the whole time with the part in view, rows of spans, and a row of ops.
 
 import { waysOf } from "../scene/flame.mjs";
 import { shade } from "../scene/scale.mjs";

@@ -1,4 +1,4 @@
-// The number that travels: what is written, and where it stands so that nobody takes it for another route's.
+// The travelling number: its text, and a position at which nobody takes it for another route's.
 
 import { num, shapeText, withMinus } from "../scene/format.mjs";
 import { placesAt } from "./number_positions.mjs";

@@ -1,5 +1,5 @@
-// What the signs of the picture mean, each with the smallest scene that shows it.  Pure: legend.mjs paints them with the
-// painter of the graph, so that the legend cannot say anything else than the picture does.
+// The signs of the picture and their meanings, each with the smallest scene that shows it. Pure: legend.mjs paints them with the
+// painter of the graph, so that the legend and the picture cannot differ.
 
 const IDLE = { state: [[0, "idle"]], faint: [[0, false]], saved: [[0, "none"]], upstream: [[0, null]] };
 const ROOM = 148; // width of a sample, in px

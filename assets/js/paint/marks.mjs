@@ -1,4 +1,4 @@
-// Small marks on nodes: what it waits for, what it saved, the fold.
+// Small marks on nodes: waiting for gradients, saved tensors, the button that folds.
 
 import { foldMark } from "../scene/card.mjs";
 import { BADGE } from "../scene/shared.mjs";

@@ -1,5 +1,5 @@
-// The message of an error: a box beside its node with a line to it.  It stands where it hides least: no card, no other
-// node's name under its line, few routes, and of those least the ones that carry a gradient.
+// The message of an error: a box beside its node with a line to it. Its position hides as little as possible: no card, no
+// name of another node under its line, few routes, and as few as possible of those that carry a gradient.
 
 import { visibleBox } from "../geometry/camera.mjs";
 import { boxesOf, boxOf, cornerOf, grown, shared } from "../scene/card.mjs";

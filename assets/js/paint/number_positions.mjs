@@ -1,4 +1,4 @@
-// Where a number that travels stands, so that nobody takes it for another route's: beside its own, else away from it with a line that leads there.
+// The position of a travelling number, so that nobody takes it for another route's: beside its own, or further away with a line that leads there.
 
 import { barsOfWhole } from "../geometry/overlays.mjs";
 import { toWorld, visibleBox } from "../geometry/camera.mjs";

@@ -1,4 +1,4 @@
-// The lower canvas: groups, edges and nodes at one moment, as far as they are in view and in the detail that the zoom allows.
+// The lower canvas: groups, edges and nodes at one moment, as far as they are in view, with the detail that the zoom allows.
 
 import { boxesOf, boxOf, cornerOf, GROUP_TITLE } from "../scene/card.mjs";
 import { visibleBox } from "../geometry/camera.mjs";

@@ -1,4 +1,4 @@
-// The graph at one moment as a picture for slides and papers, the whole of it or what is seen: the painters of the stage on an SVG instead of a canvas.
+// The graph at one moment as a picture for slides and papers, whole or the part in view: the painters of the stage on an SVG instead of a canvas.
 
 import { visibleBox } from "../geometry/camera.mjs";
 import { Latest } from "../geometry/memo.mjs";

@@ -1,4 +1,4 @@
-// The upper canvas: what moves or glows: pulses with their numbers, the active node, wires, what is pointed at.
+// The upper canvas, with everything that moves or glows: pulses with their numbers, the active node, wires, the element under the pointer.
 
 import { cellOf, rowsOf, shownAs } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";

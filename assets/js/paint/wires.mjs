@@ -1,4 +1,4 @@
-// The wires of an op on a canvas: lines from cell to cell, by what travels on them; and what one of them says.
+// The wires of an op on a canvas: lines from cell to cell, in the style of the gradient on them; and the text of a wire.
 
 import { pointAlong } from "../geometry/curve.mjs";
 import { DOT } from "../geometry/wiring.mjs";

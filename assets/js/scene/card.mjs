@@ -1,5 +1,5 @@
-// Where things are inside the box of a node.  Pure: units of the plane, relative to nothing (absolute coordinates).
-// The layout gives the box; natural sizes are in docs/scene-format.md.  What does not fit is shrunk, never cut.
+// The positions inside the box of a node. Pure: units of the plane, in absolute coordinates.
+// The layout gives the box; natural sizes are in docs/scene-format.md. Rows that do not fit are made lower, none is left out.
 
 import { CELL_ROW, DOT, DOT_LINES, DOTS_PAD, FOOT, HEAD, LABEL, PAD, STRIP, WIDEST_COLUMN } from "./shared.mjs";
 

@@ -1,4 +1,4 @@
-// What a search finds among the elements of a scene.  Pure: the entries are made once per scene, a letter costs one pass over them.
+// Searches the elements of a scene. Pure: the entries are made once per scene, a letter costs one pass over them.
 
 /** @import { Group, HiddenGroup, NodeKind, Role, Scene } from "./scene.d.ts" */
 /**

@@ -1,4 +1,4 @@
-// The flame chart: the spans of a scene in rows, what of time is seen of it, and the colours of gradients.  Pure.
+// The flame chart: the spans of a scene in rows, the part of the time in view, and the colours of gradients. Pure.
 
 import { lookOf } from "./scale.mjs";
 import { at, shorterLabels } from "./timeline.mjs";

@@ -1,4 +1,4 @@
-// Numbers of another scene beside those of a scene: of the revision before, or of the section before.  Pure.
+// Numbers of another scene beside those of a scene: of the previous revision, or of the previous section. Pure.
 
 /** @import { Scene } from "./scene.d.ts" */
 

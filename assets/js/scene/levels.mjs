@@ -1,5 +1,5 @@
-// Levels in time: what one step is.  At the level that one looks at, all that happens in a folded box is one step, and so is the step
-// of an optimiser; whoever goes into them takes the steps in them.  Pure.
+// Levels in time: the extent of one step. At the current level everything in a folded box is one step, and so is the step of an optimiser;
+// after going into one, each step inside it counts. Pure.
 
 import { num } from "./format.mjs";
 import { at as valueAt, spoken } from "./timeline.mjs";

@@ -1,4 +1,4 @@
-// What is not to be torn at the end of a line: a number with its sign and power, a short vector in its brackets.  Pure.
+// Texts that must not be broken at the end of a line: a number with its sign and power, a short vector in its brackets. Pure.
 
 const MOST = 24; // characters; a longer vector may go on in the next line
 const WHOLE = new RegExp(`\\[[^[\\]]{1,${MOST}}\\]|[-\u2212]?\\d[\\d.]*(?:e[-\u2212]?\\d+)?`, "g");

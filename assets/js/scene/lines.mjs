@@ -1,4 +1,4 @@
-// The lines of the program in time: which steps each of them makes, and what it printed.  Pure.
+// The lines of the program in time: the steps that each of them makes, and the texts that it printed. Pure.
 
 /** @import { Code, Line, Print, Scene } from "./scene.d.ts" */
 /** @import { Level } from "./levels.mjs" */

@@ -1,4 +1,4 @@
-// The overview of a run as a table: rows of parameters in their modules, a number per cell, and what is said of it.  Pure.
+// The overview of a run as a table: rows of parameters in their modules, a number per cell, and the texts about it. Pure.
 
 import { num } from "./format.mjs";
 

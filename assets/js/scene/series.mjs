@@ -1,5 +1,5 @@
-// A quantity through time as bars: where each ends, and the lines across. Pure; the axis is that of the whole series, so
-// that nothing shifts while one steps.
+// A quantity through time as bars: the end of each, and the lines across. Pure; the axis is that of the whole series, so
+// that nothing shifts during stepping.
 
 import { num, toNumber } from "./format.mjs";
 import { at as trackAt } from "./timeline.mjs";

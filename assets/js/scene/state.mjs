@@ -1,4 +1,4 @@
-// What the picture is at a time: a function of (scene, t) and of nothing else.  Pure.
+// The state of the picture at a time: a function of (scene, t) and of nothing else. Pure.
 
 import { holding } from "./card.mjs";
 import { num, toNumber } from "./format.mjs";

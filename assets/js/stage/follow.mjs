@@ -1,4 +1,4 @@
-// Following: which part of a large graph is shown with a step, and where the minimap stands meanwhile.  Pure.
+// Following: the part of a large graph that is shown with a step, and the position of the minimap meanwhile. Pure.
 
 import { allOver, barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox, UNDER_BARS } from "../geometry/overlays.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";

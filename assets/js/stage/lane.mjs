@@ -1,5 +1,5 @@
-// The timeline.  Of a small program a lane: a segment per phase with the call as written, a stroke per step, marks, the playhead.  Of a
-// large one a flame chart, which one zooms: an overview, rows of phases, modules and ops.
+// The timeline. A small program has a lane: a segment per phase with the call as written, a stroke per step, marks, the playhead. A large
+// one has a flame chart that can be zoomed: an overview, rows of phases, modules and ops.
 
 import { contextOf, h, sized, turned } from "../page/dom.mjs";
 import { coloursOf, edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";

@@ -1,4 +1,4 @@
-// Choosing a node on the graph for a panel: what can be chosen has a ring, a bar says so, a click or Enter takes it, Escape ends it.
+// Choosing a node on the graph for a panel: nodes that can be chosen have a ring, a bar says so, a click or Enter chooses one, Escape cancels.
 
 import { keepFocus } from "./footer.mjs";
 import { announce } from "./screen_reader.mjs";

@@ -1,4 +1,4 @@
-// The clock: what makes `t` move.  A step is: its sentence first, then a short move, then rest.
+// The clock: moves `t`. A step is: its sentence first, then a short move, then rest.
 
 import { levelOf, nextStop, previousStop, stopAt } from "../scene/levels.mjs";
 import { clampTime } from "../scene/timeline.mjs";

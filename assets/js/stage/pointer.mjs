@@ -1,4 +1,4 @@
-// The pointer on the stage: pan, zoom, hover, select, and what a double click does.
+// The pointer on the stage: pan, zoom, hover, select, and double clicks.
 
 import { boxesOf, cellAt, contains, dotAt, foldMark, boxOf } from "../scene/card.mjs";
 import { toWorld } from "../geometry/camera.mjs";

@@ -1,4 +1,4 @@
-// The strip over a root: ones, one-hot, random, zeros for the gradient that one passes, or none.
+// The strip over a root: ones, one-hot, random, zeros for the gradient to pass, or none.
 
 import { toScreen, toWorld } from "../geometry/camera.mjs";
 import { boxOf, shared } from "../scene/card.mjs";

@@ -1,4 +1,4 @@
-// What stands over the stage of a program that is too long to draw whole: the model that is open, and the scale of norms.
+// The overlay of a program that is too long to draw whole: the name of the open model, and the scale of norms.
 
 import { h } from "../page/dom.mjs";
 

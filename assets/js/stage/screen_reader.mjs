@@ -1,4 +1,4 @@
-// What the canvas shows, as text: a list of the nodes in view for those who do not see it, and each step's sentence.
+// The canvas as text: a list of the nodes in view for users who do not see it, and the sentence of each step.
 
 import { cellText, dotText, element, normText, num } from "../scene/format.mjs";
 import { normOfDot, normOfGroup } from "../scene/scale.mjs";

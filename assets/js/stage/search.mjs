@@ -1,4 +1,4 @@
-// The field over the stage that finds elements: typing lists them, the arrows light them and look at them, Enter selects.
+// The field over the stage that finds elements: typing lists them, the arrow keys highlight them and bring them into view, Enter selects.
 
 import { entries, examples, placeOf, search, words } from "../scene/find.mjs";
 import { keepFocus } from "./footer.mjs";

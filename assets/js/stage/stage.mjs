@@ -1,4 +1,4 @@
-// The stage: two canvases, their size, the camera, and one frame at a time of what has changed.
+// The stage: two canvases, their size, the camera, and the frames that repaint what has changed.
 
 import { allOver, barsOfWhole, isLegendHigh, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";

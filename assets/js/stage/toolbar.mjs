@@ -1,4 +1,4 @@
-// What lies over the stage: the camera's buttons.
+// The buttons over the stage: the camera, search, following the steps, wires.
 
 import { keepFocus } from "./footer.mjs";
 import { icon } from "./icons.mjs";

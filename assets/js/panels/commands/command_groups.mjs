@@ -1,4 +1,4 @@
-// Equal commands in a row as one: what `opt.zero_grad()` does to each parameter is one line until it is unfolded.  Pure.
+// Equal commands in a row as one: `opt.zero_grad()`, which has a command per parameter, is one line until it is unfolded. Pure.
 
 const FROM = 5; // commands from which on they stand together
 

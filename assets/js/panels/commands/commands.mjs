@@ -1,5 +1,5 @@
 // The commands panel: the program's calls as a list, and the form in which one of them, or a leaf, is edited.
-// Every change becomes Edits and goes to the server at once; the form then shows what came back.
+// Every change becomes Edits and goes to the server at once; the form then shows the answer.
 import { nest, parseNumber, shapeText } from "../../scene/format.mjs";
 import { DATA, NONE_PASSED, SMALL } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";

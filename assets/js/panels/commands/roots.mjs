@@ -1,4 +1,4 @@
-// What a backward call can start from: any tensor that exists where it stands, also one for which torch has an error. Pure.
+// The tensors from which a backward call can start: all that exist at its position, also those for which torch raises an error. Pure.
 import { at } from "../../scene/timeline.mjs";
 import { tensorOf } from "../../page/edits.mjs";
 import { isThere } from "../../page/command_positions.mjs";

@@ -1,4 +1,4 @@
-// A stretch of time as a film: the call of a backward pass that one looks at, painted picture by picture as on the stage.
+// A stretch of time as a film: the current backward call, painted frame by frame as on the stage.
 import { gif } from "./gif.mjs";
 import { webm } from "./webm.mjs";
 import { h } from "../../page/dom.mjs";

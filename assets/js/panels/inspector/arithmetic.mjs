@@ -1,4 +1,4 @@
-// The arithmetic of a step, written out from the scene alone, so that it stands there without a click. Pure: no page here.
+// The arithmetic of a step, written out from the scene alone, so that it appears without a click. Pure: no page here.
 import { element, indexText, num, result, toNumber } from "../../scene/format.mjs";
 import { SMALL } from "../../scene/shared.mjs";
 import { at as trackAt, changedBy } from "../../scene/timeline.mjs";

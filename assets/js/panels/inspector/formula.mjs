@@ -1,4 +1,4 @@
-// The formula: as text at once; as TeX, written by MathJax, once the time rests. What was typeset is kept and shown again
+// The formula: as text at once; as TeX, set by MathJax, once the time rests. Set formulas are cached and shown again
 // without waiting, so that stepping through a program does not set its formulas twice.
 import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
 import { list, markDrawn, spelled, termsOf, wire } from "./terms.mjs";

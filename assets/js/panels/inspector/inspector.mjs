@@ -1,5 +1,5 @@
-// The inspector: what is selected, at this step. Details come once per element and revision and hold all moments, so
-// that stepping asks the server nothing; with nothing selected the panel shows the present step from the scene alone.
+// The inspector: the selection, at this step. Details come once per element and revision and hold all moments, so
+// that stepping asks the server nothing; with nothing selected the panel shows the current step from the scene alone.
 import { num, shapeText, truths, withMinus } from "../../scene/format.mjs";
 import { DAMAGED } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";

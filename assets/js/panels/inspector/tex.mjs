@@ -1,4 +1,5 @@
-// TeX of which no letter is set smaller than once: TeX makes scripts in scripts, and scripts in small fractions, half as large as the text.
+// Keeps the letters of TeX readable: TeX sets scripts in scripts, and scripts in small fractions, half as large as the text; here none is set
+// smaller than a simple script.
 
 const [DISPLAY, TEXT, SCRIPT] = [0, 1, 2]; // TeX's styles; after these comes the one that is too small
 const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;

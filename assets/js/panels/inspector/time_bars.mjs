@@ -1,4 +1,4 @@
-// Through time: one bar for each round of what the selected element is part of. A click leads to that round.
+// Through time: one bar for each iteration of the selected element. A click leads to that iteration.
 import { num } from "../../scene/format.mjs";
 import { barsOf } from "../../scene/series.mjs";
 import { h } from "../../page/dom.mjs";

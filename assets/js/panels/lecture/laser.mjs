@@ -1,4 +1,4 @@
-// What a presenter points with: a laser's dot, a spotlight that dims the rest, and a dark screen.
+// A presenter's pointers: a laser's dot, a spotlight that dims the rest, and a dark screen.
 import { h } from "../../page/dom.mjs";
 
 export class Pointing {

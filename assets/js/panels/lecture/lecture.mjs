@@ -1,4 +1,4 @@
-// Lecture mode: the graph for the last row, with the chapter and the lines that run below it, and a second window for the presenter.
+// Lecture mode: the graph large enough for the last row, with the chapter and the running lines below it, and a second window for the presenter.
 // The hall's window is the one that moves; the presenter's sends it keys, and follows it.
 import { currentStep } from "../../scene/timeline.mjs";
 import { sentence, stopAt } from "../../scene/levels.mjs";

@@ -1,5 +1,5 @@
-// The program, with the current expression marked by line and columns. A click on code selects what it computed, one beside it goes to the
-// next step that the line makes.
+// The program, with the current expression marked by line and columns. A click on code selects the result of the expression, one beside it
+// goes to the next step of the line.
 import { num } from "../../scene/format.mjs";
 import { busyLines, linesOf, mainLines, timesOf, turnOf } from "../../scene/lines.mjs";
 import { lookOf, shareOf } from "../../scene/scale.mjs";

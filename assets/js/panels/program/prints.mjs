@@ -1,4 +1,4 @@
-// What the program printed, under the lines that printed it: of each the latest at the present time.
+// The printed texts of the program, under the lines that printed them: of each line the latest at the current time.
 import { latestOf, linesShown, moreLines, mostLines, printsOf } from "../../scene/lines.mjs";
 import { fill, h } from "../../page/dom.mjs";
 

@@ -1,4 +1,4 @@
-// The story: the chapter that the present time belongs to. Text first, then Space, then one short move.
+// The story: the chapter that the current time belongs to. Text first, then Space, then one short move.
 import { chapterAt, endOf, isMoving, nextMove, restOf, stageOf } from "./chapters.mjs";
 import { byId, fill, first, h, prose } from "../../page/dom.mjs";
 import { isOpen, questionOf } from "./question.mjs";

@@ -1,4 +1,4 @@
-// The overview of the run that is open: asked for when somebody wants it, once for each recording.
+// The overview of the open run: requested when it is first needed, once for each recording.
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
 /** @import { Session } from "../../page/session.mjs" */

@@ -1,4 +1,4 @@
-// The row of a run's sections above the timeline: where the present one stands, and a press on another leads there.
+// The row of a run's sections above the timeline: marks the current one; a click on another leads there.
 
 import { byId, h, sized } from "../../page/dom.mjs";
 import { ends, HEIGHT, paintSections } from "./section_painting.mjs";

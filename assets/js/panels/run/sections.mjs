@@ -1,4 +1,4 @@
-// The sections of a run in a row, with the loss and the gradient norm of each: where they are, and what is said of them.  Pure.
+// The sections of a run in a row, with the loss and the gradient norm of each: their positions, and their texts. Pure.
 
 import { num, toNumber } from "../../scene/format.mjs";
 import { columnsOf, counted } from "../../scene/run.mjs";

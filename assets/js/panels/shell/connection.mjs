@@ -1,5 +1,5 @@
-// Whether Backstep still runs. A request that fails is followed by a look at the server, and so is coming back to the page;
-// while the page is in view and nothing plays, a look now and then tells before one edits. No step waits for any of them.
+// Checks whether Backstep still runs: after a failed request, when the user comes back to the page, and now and then while the page is in
+// view and nothing plays, so that the user learns of it before an edit. No step waits for a check.
 import { byId, fill, first, h } from "../../page/dom.mjs";
 import { Jobs } from "./jobs.mjs";
 

@@ -1,4 +1,4 @@
-// The table of all steps: a click goes there, the row of the present step is marked and kept in view.
+// The table of all steps: a click goes to a step; the row of the current one is marked and kept in view.
 import { currentStep, spoken } from "../../scene/timeline.mjs";
 import { byId, fill, mount, setProps } from "../../page/dom.mjs";
 

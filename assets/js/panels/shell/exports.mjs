@@ -1,4 +1,4 @@
-// What the Export menu saves: the graph as a picture, the recording, the scene.
+// The Export menu: saves the graph as a picture, a film, the recording, the scene, a lesson.
 import { film } from "../film/film.mjs";
 import { pngOf } from "../../paint/picture.mjs";
 import { byId, fill, h, post, setProps } from "../../page/dom.mjs";

@@ -1,4 +1,4 @@
-// The bar on top: where one is, undo and redo, share and export, theme, help.
+// The bar on top: the open program and revision, undo and redo, share and export, theme, help.
 import { all, byId, fill, h, inline, setProps, until } from "../../page/dom.mjs";
 import * as exports from "./exports.mjs";
 

@@ -1,5 +1,5 @@
-// What the server computes in the background for this page. When the page is closed, nobody polls any more; the server is told, and
-// ends what nobody else waits for.
+// The jobs that the server computes in the background for this page. When the page is closed, nobody polls any more; the server is then told, and
+// ends the jobs that nobody else waits for.
 
 const OUTPUTS = /"output":"(made-\w+\.data)"/;
 const LEFT = { output: "gone.id", outputs: { id: "gone", property: "id" }, inputs: [{ id: "gone", property: "data", value: -1 }], changedPropIds: ["gone.data"], state: [] };

@@ -1,4 +1,4 @@
-// Which section of a long run is shown, and the way to the others: ‹ step = 57, 58 of 100 ›.
+// The current section of a long run, and the way to the others: ‹ step = 57, 58 of 100 ›.
 import { byId, fill, h } from "../../page/dom.mjs";
 import { countText } from "../run/sections.mjs";
 

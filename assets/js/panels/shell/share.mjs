@@ -1,4 +1,4 @@
-// Share: a link to this view; from a loopback address, which no other machine can open, what works instead.
+// Share: a link to this view; for a loopback address, which no other machine can open, the alternatives.
 import { fill, h } from "../../page/dom.mjs";
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;

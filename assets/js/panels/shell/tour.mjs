@@ -1,5 +1,5 @@
-// The tour: six stops, each beside what it speaks of. It is offered and never imposed, and whoever has seen or declined it
-// is not asked again; the help starts it anew. The page stays usable behind it.
+// The tour: six stops, each beside the part of the page that it explains. It is offered and never imposed, and visitors who have seen or declined
+// it are not asked again; the help starts it again. The page stays usable behind it.
 import { Callout } from "../../page/callout.mjs";
 import { byId, h, prose } from "../../page/dom.mjs";
 
