@@ -12,7 +12,7 @@ from ..arrays.array import Array, xp, zeros_at
 from .choice import zero
 from .notation import index_notation, signs
 from .op import PLAIN, REGISTRY, Traits, op
-from .presentation import DRAWN, PLACED, Presentation
+from .presentation import BACK_IN_PLACE, RANDOM, Presentation
 from .result_shapes import Sized, like_first
 from .shape import sum_to_size
 
@@ -58,7 +58,7 @@ take_slice = op(
 )  # fmt: skip
 spread_slice = op(
     "spread_slice", _spread, PLAIN,
-    Presentation(shape=Sized("sizes"), name="place", word=PLACED, indexed=index_notation.view_placed),
+    Presentation(shape=Sized("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.view_placed),
     self=lambda grad, path: take_slice(grad, path),
 )  # fmt: skip
 zero_slice = op(
@@ -119,8 +119,8 @@ copy = op(
     self=lambda grad: zero(grad),
     source=lambda grad: grad,
 )  # fmt: skip
-redraw_normal = op("normal", _redrawn, Traits(write=_write_fill), DRAWN, self=lambda grad: zero(grad))
-redraw_uniform = op("uniform", _redrawn, Traits(write=_write_fill), DRAWN, self=lambda grad: zero(grad))
+redraw_normal = op("normal", _redrawn, Traits(write=_write_fill), RANDOM, self=lambda grad: zero(grad))
+redraw_uniform = op("uniform", _redrawn, Traits(write=_write_fill), RANDOM, self=lambda grad: zero(grad))
 
 
 # -- what is computed where it is written -----------------------------------------------------------------------------

@@ -87,7 +87,7 @@ elementwise = functools.partial(Presentation, elementwise=True, shape=broadcast)
 
 REARRANGED = Presentation(rearranges=True)
 """For views and copies, which are called by their names."""
-DRAWN = Presentation(random=True)
+RANDOM = Presentation(random=True)
 """For random draws."""
 PICKED = Presentation(letters="yk", roles=("", "the result indices: where along the dimension each value was found"))
 """For ops that return values along a dimension, and their positions."""
@@ -97,6 +97,6 @@ PICKED_IN_WINDOWS = Presentation(
 """The same of poolings."""
 
 ADDED_AT = "each number is added at the position in its index, positions without an index get 0"
-PLACED = "the upstream gradient at the position that was read, 0 elsewhere"
+BACK_IN_PLACE = "the upstream gradient at the position that was read, 0 elsewhere"
 DIAGONAL = "a diagonal: taken out of a matrix, or set into one that is 0 elsewhere"
 """Words that functions of several files share."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..arrays.array import Array
 from .choice import zero
 from .op import PLAIN, Traits, op
-from .presentation import DRAWN
+from .presentation import RANDOM
 
 
 def _bernoulli(self: Array, values: Array) -> Array:
@@ -27,12 +27,12 @@ def _around_and_spread(mean: Array, std: Array, values: Array) -> Array:
     return values
 
 
-bernoulli = op("bernoulli", _bernoulli, PLAIN, DRAWN, self=lambda grad: zero(grad))
-poisson = op("poisson", _bernoulli, PLAIN, DRAWN, self=lambda grad: zero(grad))
-normal_mean = op("normal.Tensor_float", _around, Traits(node="NormalBackward1"), DRAWN, mean=lambda grad: zero(grad))
-normal_std = op("normal.float_Tensor", _spread, Traits(node="NormalBackward2"), DRAWN, std=lambda grad: zero(grad))
+bernoulli = op("bernoulli", _bernoulli, PLAIN, RANDOM, self=lambda grad: zero(grad))
+poisson = op("poisson", _bernoulli, PLAIN, RANDOM, self=lambda grad: zero(grad))
+normal_mean = op("normal.Tensor_float", _around, Traits(node="NormalBackward1"), RANDOM, mean=lambda grad: zero(grad))
+normal_std = op("normal.float_Tensor", _spread, Traits(node="NormalBackward2"), RANDOM, std=lambda grad: zero(grad))
 normal_both = op(
-    "normal.Tensor_Tensor", _around_and_spread, Traits(node="NormalBackward3"), DRAWN,
+    "normal.Tensor_Tensor", _around_and_spread, Traits(node="NormalBackward3"), RANDOM,
     mean=lambda grad: zero(grad),
     std=lambda grad: zero(grad),
 )  # fmt: skip
@@ -57,7 +57,7 @@ def _write_by(self: Array, p: Array, values: Array) -> None:
 
 
 REDRAWN = {
-    name: op(f"{name}_", _redrawn, Traits(node=node, write=_write), DRAWN, self=lambda grad: zero(grad))
+    name: op(f"{name}_", _redrawn, Traits(node=node, write=_write), RANDOM, self=lambda grad: zero(grad))
     for name, node in (
         ("bernoulli", "BernoulliBackward2"), ("random.from", "RandomBackward0"), ("random.to", "RandomBackward1"),
         ("random", "RandomBackward2"), ("exponential", "ExponentialBackward0"), ("geometric", "GeometricBackward0"),
@@ -66,7 +66,7 @@ REDRAWN = {
 }  # fmt: skip
 """The ops of the in-place draws, by torch's names of them."""
 bernoulli_by = op(
-    "bernoulli_.Tensor", _redrawn_by, Traits(node="BernoulliBackward1", write=_write_by), DRAWN,
+    "bernoulli_.Tensor", _redrawn_by, Traits(node="BernoulliBackward1", write=_write_by), RANDOM,
     self=lambda grad: zero(grad),
     p=lambda grad: zero(grad),
 )  # fmt: skip

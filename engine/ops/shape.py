@@ -14,7 +14,7 @@ from ..arrays.promotion import promote
 from ..arrays.ufunc_folds import folded
 from .notation import index_notation, signs, sums
 from .op import PLAIN, VIEW, Traits, op
-from .presentation import PLACED, REARRANGED, Presentation
+from .presentation import BACK_IN_PLACE, REARRANGED, Presentation
 from .result_shapes import Attrs, Permuted, Sized, like_first
 
 Sizes = tuple[int, ...]
@@ -438,7 +438,7 @@ select = op(
 )  # fmt: skip
 select_backward = op(
     "select_backward", _spread_select, Traits(node="SelectBackwardBackward0"),
-    Presentation(shape=Sized("sizes"), name="place", word=PLACED, indexed=index_notation.row_placed),
+    Presentation(shape=Sized("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.row_placed),
     self=lambda grad, dim, index: select(grad, dim, index),
 )  # fmt: skip
 slice_ = op(
@@ -448,7 +448,7 @@ slice_ = op(
 )  # fmt: skip
 slice_backward = op(
     "slice_backward", _spread_slice, Traits(node="SliceBackwardBackward0"),
-    Presentation(shape=Sized("sizes"), name="place", word=PLACED, indexed=index_notation.part_placed),
+    Presentation(shape=Sized("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.part_placed),
     self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )  # fmt: skip
 

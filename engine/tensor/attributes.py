@@ -10,11 +10,11 @@ from .node import FREED, Node
 from .saved_tensors import Packed, unpack_saved
 from .tensor import tensor_of
 
-SHOWN = (
+PUBLIC = (
     "_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook", "register_prehook",
     "requires_grad",
 )  # fmt: skip
-_TAKEN = (
+_HOOKS_ALREADY_SET = (
     "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
     "allowed at a time."
 )
@@ -41,7 +41,7 @@ class SavedTensor:
             )
         value = node.saved[place]
         if type(value) is Packed:
-            raise errors.runtime(_TAKEN)
+            raise errors.runtime(_HOOKS_ALREADY_SET)
         packed = Packed(node, value, pack_hook, unpack_hook, place=place)
         node.saved = (*node.saved[:place], packed, *node.saved[place + 1 :])
 
@@ -63,7 +63,7 @@ def attribute_names(node: Node) -> list[str]:
     """The names that dir() lists for a node."""
     tensors, others = names(node)
     saved_names = [f"_saved_{name}" for name in (*tensors, *others)] + [f"_raw_saved_{name}" for name in tensors]
-    return sorted([*SHOWN, *saved_names, *dir(object)])
+    return sorted([*PUBLIC, *saved_names, *dir(object)])
 
 
 def attribute(node: Node, name: str) -> Any:

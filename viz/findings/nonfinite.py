@@ -77,8 +77,8 @@ _NEAR = 1e-3
 """The share of the dtype's largest number above which a product of the largest inputs counts as an overflow: the terms
 of a sum add up."""
 _FLAT = "Fix the op that produced the inf: this one only multiplied it."
-_GIVEN = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
-_KEPT = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
+_FIX_THE_INF = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
+_FIX_FORWARD = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
 _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this op smaller."
 
 
@@ -165,7 +165,7 @@ class _Search:
                 sample = self.example(event, bad.value, kind)
                 of = f" of {optimizer}.step()" if (optimizer := self.optimizer(event)) else ""
                 why = f"The input of {name} has no {kind}, but its result has one{sample}. This op{of} produced it"
-                fix = _GIVEN if "inf" in kinds else self.remedy(event, kind, bad.dtype)
+                fix = _FIX_THE_INF if "inf" in kinds else self.remedy(event, kind, bad.dtype)
                 if row := self.empty_row(event):
                     why, fix = f"{row}, and {name} of nothing but −inf is nan. This op produced it", _ROW
                 elif kind == "nan" and (targets := self.ignored(event)):
@@ -271,14 +271,14 @@ class _Search:
         if kind == "nan" and came is not None and np.isinf(came):
             return "The inf is multiplied by a derivative of 0, and 0 · inf is nan", _FLAT
         if kind == "nan" and "inf" in self.all_kinds(event.upstream):
-            return "The upstream gradient has an inf, and 0 · inf and inf − inf are nan", _GIVEN
+            return "The upstream gradient has an inf, and 0 · inf and inf − inf are nan", _FIX_THE_INF
         inputs, results = self.all_kinds(values), self.all_kinds(out.value for out in called.outputs)
         causes = [one for one in (kind, "inf") if one in inputs]
         if not causes and kind in results and not _remedy(called):
             causes = [kind]
         if causes:
             why = f"The {causes[0]} is in the values of the forward pass, which its derivative uses"
-            return why, _KEPT.format(kind=causes[0])
+            return why, _FIX_FORWARD.format(kind=causes[0])
         if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
             return f"A product exceeds the largest {dtype} number", _too_large(dtype)
         return source, self.of_derivative(event, called, of, _REMEDIES)

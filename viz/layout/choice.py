@@ -45,7 +45,7 @@ GROUPS = 1024, 16 << 20
 """The groups whose positions are cached: how many, and how many bytes."""
 PICTURES = 48, 32 << 20
 """The whole pictures that are cached: an edit of numbers changes none, and an opening tries several."""
-PLACE, DRAWN = 500, 800
+PLACE, ELEMENT = 500, 800
 """Bytes of one position of a group, and of a node or an edge of a picture, with their keys."""
 _READ = ("size", "anchors", "under", "group", "line")
 _READ_OF_EDGES = ("origin", "argument")
@@ -142,7 +142,7 @@ def _enclose(graph: nx.DiGraph, picture: Picture) -> None:
 
 
 _pictures: Lru[Hashable, Picture] = Lru(
-    *PICTURES, lambda _, picture: DRAWN * (len(picture.positions) + len(picture.routes))
+    *PICTURES, lambda _, picture: ELEMENT * (len(picture.positions) + len(picture.routes))
 )
 _groups: Lru[tuple[str, Ranked], list[float]] = Lru(*GROUPS, lambda _, places: PLACE * len(places))
 

@@ -28,7 +28,7 @@ POLL = 0.2
 """Seconds between two looks at the watched files; a change counts when nothing changed for one more."""
 LONG = 10.0
 """Seconds after which a message says how to end a script that still runs."""
-KEPT = 3
+MOST_TRACES = 3
 """The number of traces of a watched script that are kept: the app may still be reading an earlier one."""
 
 GRACE = 5.0
@@ -465,7 +465,7 @@ class Watch:
         for file in recording.files:
             self._seen.setdefault(file, _signature(file))
         self.recording, self.error, self.generation = recording, "", number
-        old = self._folder / f"{self.path.stem}-{number - KEPT}{SUFFIX}"
+        old = self._folder / f"{self.path.stem}-{number - MOST_TRACES}{SUFFIX}"
         old.unlink(missing_ok=True)
         self._tell()
 

@@ -182,7 +182,9 @@ def weight(trace: Trace) -> int:
     than to make a scene; a test holds it against what Python says.
     """
     values = trace.values if isinstance(trace.values, tuple) else ()
-    read = len(trace.events) if isinstance(trace.events, tuple) else min(len(trace.events), Rows.KEPT * Rows.BLOCK)
+    read = (
+        len(trace.events) if isinstance(trace.events, tuple) else min(len(trace.events), Rows.MOST_BLOCKS * Rows.BLOCK)
+    )
     arrays: dict[int, int] = {id(array): array.nbytes for value in values if (array := value.array) is not None}
     return EVENT * read + sum(arrays.values()) + sum(map(len, trace.files.values()))
 

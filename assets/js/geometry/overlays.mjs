@@ -19,7 +19,7 @@ const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the bu
 export const UNDER_BARS = TOP + LOW; // px of the height that bars lie over: of a graph that needs them, not all is in view
 const SLACK = 12; // px that a border of the graph may be out of view: there is no card
 const NEARLY = 0.9; // of the area of a graph
-const GIVEN = 6; // px that are no loss where a graph just fits
+const TOLERANCE = 6; // px that are no loss where a graph just fits
 const [WIDE, HIGH] = [900, 560]; // px of a stage that is low and wide
 const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
 const [BELOW_TOOLS, OVER_CHIP] = [64, 56];
@@ -47,7 +47,7 @@ export function isUncovered(plane, camera, view) {
   const { bounds } = plane;
   const [x0, y0, x1, y1] = visibleBox(camera, view, SLACK / camera.zoom);
   if (view.bare) return holds([x0, y0, x1, y1], bounds);
-  return holds([x0, y0 + (SLACK + TOP - GIVEN) / camera.zoom, x1, y1 - (isLegendOnTop(plane, view) ? 0 : SLACK + LOW - GIVEN) / camera.zoom], bounds);
+  return holds([x0, y0 + (SLACK + TOP - TOLERANCE) / camera.zoom, x1, y1 - (isLegendOnTop(plane, view) ? 0 : SLACK + LOW - TOLERANCE) / camera.zoom], bounds);
 }
 
 /** Whether the scale of colours stands beside the buttons: on a low and wide stage a graph needs the room below. */

@@ -2,7 +2,7 @@
 // early.js restores the kept sizes before the first paint, so that nothing moves when the modules load.
 import { byId } from "./dom.mjs";
 
-const KEPT = "backstep.panels";
+const STORAGE_KEY = "backstep.panels";
 const NARROW = "(max-width: 1365px)"; // below this the right panel slides over the graph
 const STEP = 16;
 const SNAP = 72; // px under the least size at which letting go folds a panel away
@@ -39,7 +39,7 @@ export class Panels {
 
   keep(change) {
     this.sizes = { ...this.sizes, ...change };
-    try { localStorage.setItem(KEPT, JSON.stringify(this.sizes)); } catch { /* storage may be forbidden: then nothing is kept */ }
+    try { localStorage.setItem(STORAGE_KEY, JSON.stringify(this.sizes)); } catch { /* storage may be forbidden: then nothing is kept */ }
   }
 
   keepSize(name) {
@@ -96,7 +96,7 @@ function put(side, open) {
 const say = (side) => byId(side === "right" ? "act-panel" : "act-left")?.setAttribute("aria-expanded", String(isOpen(side)));
 
 function read() {
-  try { return JSON.parse(localStorage.getItem(KEPT) ?? "{}") || {}; } catch { return {}; }
+  try { return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") || {}; } catch { return {}; }
 }
 
 /** Sets a size; null: as it was made. */

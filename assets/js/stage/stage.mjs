@@ -24,7 +24,7 @@ import { readTokens, watchTheme } from "../paint/theme.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const BESIDE = 24; // px between a panel and what came out from under it
-const BEGUN = 0.001; // of a step: it is told of, and nothing has moved
+const JUST_AFTER = 0.001; // of a step: it is told of, and nothing has moved
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
 
 export class Stage {
@@ -297,7 +297,7 @@ export class Stage {
   /** What the step is about; before the first one, what that will be about. */
   subjects(camera) {
     const { plane, tokens, view, index, wires, ruler } = this;
-    const moment = this.t > 0 ? this.moment : stateAt(index, BEGUN);
+    const moment = this.t > 0 ? this.moment : stateAt(index, JUST_AFTER);
     const font = fontsAt(tokens, camera);
     const spoken = this.spokenOf().filter(({ id }) => !this.isFuture(id)).map((one) => ({ ...one, weight: this.spoken.weight })); // an empty card says nothing
     return [...subjectsOf({ ruler, moment, plane, font, camera, view, wires }), ...spoken];

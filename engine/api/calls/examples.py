@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from textwrap import fill
 
-SHOWN = """
+LISTING = """
 torch.abs_(torch.tensor([-1.0, 2.0])) -> tensor([1., 2.])
 torch.absolute(torch.tensor([-1.0, 2.0])) -> tensor([1., 2.])
 torch.acos(torch.tensor([0.0, 1.0])) -> tensor([1.5708, 0.0000])
@@ -178,7 +178,7 @@ torch.zero_(torch.ones(2)) -> tensor([0., 0.])
 
 CALLS = {
     call.removeprefix("torch.").partition("(")[0]: (call, output.strip())
-    for call, _, output in (block.partition(" ->") for block in re.split(r"\n(?=torch\.)", SHOWN.strip()))
+    for call, _, output in (block.partition(" ->") for block in re.split(r"\n(?=torch\.)", LISTING.strip()))
 }
 
 

@@ -16,7 +16,7 @@ from ..inplace.inplace import copy_, set_data
 from .check import kind
 
 _C_WORDS = "Expected out tensor to have dtype {want_c}, but got {have_c} instead"
-_FOUND = "Found dtype {have} but expected {want}"
+_DTYPE = "Found dtype {have} but expected {want}"
 _BOOL = "{name} only supports bool tensor for result, got: {have}"
 _SIGN = "{name} does not support non-boolean outputs."
 _TENSORDOT = "tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with dtype {have}"
@@ -30,7 +30,7 @@ EXACT = {
         "kthvalue", "log_softmax", "masked_select", "matmul", "matrix_norm", "mm", "msort", "norm", "softmax", "solve",
         "svdvals", "take", "tril", "triu", "vector_norm",
     ),
-    _FOUND: (
+    _DTYPE: (
         "abs", "absolute", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "fix", "floor", "frac", "neg", "negative",
         "round", "sgn", "sign", "trunc",
     ),

@@ -16,8 +16,8 @@ from .iterations import Iterations, Selection
 
 WHOLE = 256 * 2**20
 """Bytes of values that are always written whole: as many as some 20,000 events of a small network have."""
-SHOWN = 4096
-"""The number of elements up to which a value is always written whole: as many as a person is shown."""
+SMALL = 4096
+"""The number of elements up to which a value is always written whole: as many as the page shows."""
 
 
 class Budget:
@@ -54,7 +54,7 @@ class Budget:
             return True
         if is_made_again and not self.is_kept:
             return False
-        if entry.size <= SHOWN:
+        if entry.size <= SMALL:
             return True
         self.left -= entry.nbytes
         return self.left >= 0 or not is_made_again

@@ -179,11 +179,11 @@ class Rows(Sequence[T], Generic[T]):
     """
 
     BLOCK = 256
-    KEPT = 256
+    MOST_BLOCKS = 256
 
     def __init__(
         self, source: Database, query: str, table: str, read: Callable[[Row], T], length: int, block: int = BLOCK,
-        most_blocks: int = KEPT, lost: Callable[[int], T] | None = None,
+        most_blocks: int = MOST_BLOCKS, lost: Callable[[int], T] | None = None,
     ) -> None:  # fmt: skip
         self.source, self.size, self._read, self._table, self._lost = source, block, read, table, lost
         self._query = f"{query} WHERE {table}.id >= ? AND {table}.id < ? ORDER BY {table}.id"

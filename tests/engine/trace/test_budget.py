@@ -12,7 +12,7 @@ import engine
 from engine.arrays.session import slot
 from engine.replay.program import Edits
 from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun, WrittenOutside
-from engine.trace.file.budget import SHOWN, Holding
+from engine.trace.file.budget import SMALL, Holding
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
@@ -96,8 +96,8 @@ def test_beyond_the_budget_large_values_are_samples_where_a_replay_makes_them_ag
     assert not {e.value for e in found.events if isinstance(e, LeafCreated)} & {*short}
     for i, (mine, whole) in enumerate(zip(found.values, wanted.values, strict=True)):
         assert mine.is_like(whole), i
-        assert (mine.array is not None) or (whole.array is not None and whole.array.size > SHOWN)
-    assert np.prod(found.values[0].shape) > SHOWN and found.values[0].array is not None  # the leaf
+        assert (mine.array is not None) or (whole.array is not None and whole.array.size > SMALL)
+    assert np.prod(found.values[0].shape) > SMALL and found.values[0].array is not None  # the leaf
 
 
 def test_replay_of_samples_is_the_run_itself(tmp_path: Path) -> None:

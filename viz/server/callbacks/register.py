@@ -101,7 +101,7 @@ def register(app: Dash, store: Store, admit: Admit = at_once) -> None:
         )
 
 
-MADE = "made-scene.data", "made-file.data"
+IN_BACKGROUND = "made-scene.data", "made-file.data"
 """The outputs of the callbacks that run in the background."""
 LEFT = "gone.id"
 """The output of the callback that Dash adds for visitors who no longer wait for a job."""
@@ -166,7 +166,7 @@ def answer_callbacks(app: Dash) -> None:
 
     def answer() -> Response:
         ask = read(shape, request.get_data())
-        if ask["output"] in MADE:
+        if ask["output"] in IN_BACKGROUND:
             return job_answer(ask["output"])
         if ask["output"] == LEFT:
             done: Response = dash()

@@ -19,7 +19,7 @@ from viz.server.store import MIB, Revision, Store
 from viz.tasks.lru import Lru
 from viz.tasks.single_flight import SingleFlight
 
-KEPT = 64, 32 * MIB
+CACHE = 64, 32 * MIB
 """Costly files that are kept: their number, and their bytes."""
 
 
@@ -76,7 +76,7 @@ class Exports:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._files: Lru[tuple[str, str], bytes] = Lru(*KEPT, lambda _, body: len(body))
+        self._files: Lru[tuple[str, str], bytes] = Lru(*CACHE, lambda _, body: len(body))
         self._flight = SingleFlight()
         self._replayed: dict[str, int] = {}
 

@@ -11,7 +11,7 @@ from viz.server.http.security import Application, StartResponse
 from viz.server.http.static import ASK_AGAIN, Assets
 from viz.tasks.lru import Lru
 
-KEPT = 128, 16 << 20
+CACHE = 128, 16 << 20
 """Compressed answers that are kept: how many, and their bytes.  They are Dash's own files and the page's layout."""
 WORTH = 512
 """The number of bytes from which on an answer is compressed."""
@@ -30,7 +30,7 @@ class Compressed:
     def __init__(self, app: Application, assets: Assets) -> None:
         self.app = app
         self.assets = assets
-        self._packed: Lru[bytes, bytes] = Lru(*KEPT, lambda _, packed: len(packed))
+        self._packed: Lru[bytes, bytes] = Lru(*CACHE, lambda _, packed: len(packed))
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")

@@ -17,7 +17,9 @@ from viz.run.run import Run
 
 COMPARED = 20_000
 """Events before the change that are compared with the recording."""
-DRAWN = frozenset({"parameter", "buffer", "rand", "randn", "randint", "randperm", "normal", "uniform", "bernoulli"})
+OWN_SOURCES = frozenset(
+    {"parameter", "buffer", "rand", "randn", "randint", "randperm", "normal", "uniform", "bernoulli"}
+)
 """Leaves that no edit elsewhere changes; other numbers in them are other random numbers."""
 
 
@@ -118,7 +120,7 @@ def difference_elsewhere(run: Run, again: Trace, first: int, edited: set[int]) -
             not isinstance(before, LeafCreated)  # it is damaged in its file
             or before.index < first
             or before.index in edited
-            or before.source not in DRAWN
+            or before.source not in OWN_SOURCES
             or before.source != after.source
         ):
             continue

@@ -14,7 +14,7 @@ from celery import Celery
 from dash import CeleryManager
 
 from viz.server.production.jobs import LIMIT, Shared, crowded
-from viz.server.production.result_store import KEPT
+from viz.server.production.result_store import LIFETIME
 from viz.server.store import Problem, Revision
 
 log = logging.getLogger("backstep")
@@ -27,7 +27,7 @@ SETTINGS = {
     "result_accept_content": ["json"],
     "task_serializer": "json",
     "result_serializer": "json",
-    "result_expires": KEPT,
+    "result_expires": LIFETIME,
     "task_default_queue": QUEUE,
     "task_track_started": True,
     "task_time_limit": LIMIT,

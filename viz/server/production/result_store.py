@@ -13,7 +13,7 @@ from typing import Protocol
 from viz.server.http.gzip_pieces import Packed
 from viz.server.store import Later, Problem
 
-KEPT = 3600
+LIFETIME = 3600
 """Seconds for which a result is kept."""
 LARGEST = 32 << 20
 """Bytes of one result, compressed."""
@@ -34,7 +34,7 @@ class _Shelf:
     results: Results
 
     def tell(self, request: str, replayed: int) -> None:
-        self.results.put(_progress_of(request), b"%d" % replayed, KEPT)
+        self.results.put(_progress_of(request), b"%d" % replayed, LIFETIME)
 
     def replayed(self, request: str) -> int:
         return int(self.results.get(_progress_of(request)) or 0)
@@ -69,7 +69,7 @@ class Making(_Shelf):
         result = make()
         if len(result.blocks) > self.largest:
             raise _too_large()
-        self.results.put(key_of(request), packed(result), KEPT)
+        self.results.put(key_of(request), packed(result), LIFETIME)
         return result
 
 

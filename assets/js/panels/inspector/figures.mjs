@@ -7,7 +7,7 @@ import { table } from "../../page/value_text.mjs";
 /** @import { Details } from "../../scene/scene.d.ts" */
 
 const FEW = 2; // a value with fewer elements has no picture worth drawing
-const WRITTEN = 64; // cells with their number in them
+const MOST_NUMBERS = 64; // cells with their number in them
 const BINS = 24;
 
 export class Figures {
@@ -90,10 +90,10 @@ function heat(numbers, shape) {
   const [rows, cols] = table(shape);
   const z = Array.from({ length: rows }, (_, r) => numbers.slice(r * cols, (r + 1) * cols).map((x) => (Number.isFinite(x) ? x : null)));
   const most = Math.max(1e-300, ...numbers.filter(Number.isFinite).map(Math.abs));
-  const text = numbers.length <= WRITTEN ? { text: z.map((row) => row.map((x) => (x === null ? "nan" : String(Number(x.toPrecision(3)))))), texttemplate: "%{text}" } : {};
+  const text = numbers.length <= MOST_NUMBERS ? { text: z.map((row) => row.map((x) => (x === null ? "nan" : String(Number(x.toPrecision(3)))))), texttemplate: "%{text}" } : {};
   return {
     type: "heatmap", z, zmin: -most, zmax: most, xgap: numbers.length <= 1024 ? 1 : 0, ygap: numbers.length <= 1024 ? 1 : 0,
-    colorscale: [[0, token("--negative")], [0.5, token("--panel")], [1, token("--positive")]], showscale: numbers.length > WRITTEN,
+    colorscale: [[0, token("--negative")], [0.5, token("--panel")], [1, token("--positive")]], showscale: numbers.length > MOST_NUMBERS,
     colorbar: { thickness: 8, outlinewidth: 0 }, hovertemplate: "[%{y}, %{x}] = %{z}<extra></extra>", ...text,
   };
 }

@@ -20,7 +20,7 @@ const WORDS = {
   forward: "computed now", vjp: "the VJP of this expression runs", accumulate: "this leaf receives its gradient", write: "written now", error: "the error was raised here",
 };
 
-const SAID = { edited: "edited:", removed: "removed", added: "added:", moved: "moved here:" }; // how a line is otherwise in this revision
+const WORDS_OF_CHANGE = { edited: "edited:", removed: "removed", added: "added:", moved: "moved here:" }; // how a line is otherwise in this revision
 
 export class Code {
   /** @param {any} player `window.backstep` */
@@ -162,7 +162,7 @@ export class Code {
     other?.gone.forEach(({ before: n, lines: texts }) => put(n, texts.map((text) => h("li.gone", { role: "none" }, h("del", {}, text || " ")))));
     this.scene.changes.filter(({ code }) => (code ? code.file : 0) === this.file).forEach(({ kind, code, text }) => {
       if (code && kind !== "added" && kind !== "moved") for (let n = code.line; n <= code.end; n += 1) own[n - 1]?.classList.add(kind);
-      put(code ? code.end + 1 : 1, [h("li.change", { role: "none" }, h("b", {}, SAID[kind]), text && ` ${text}`)]);
+      put(code ? code.end + 1 : 1, [h("li.change", { role: "none" }, h("b", {}, WORDS_OF_CHANGE[kind]), text && ` ${text}`)]);
     });
     const last = own.length + 1;
     return [...own.flatMap((line, i) => [...(before.get(i + 1) || []), line]), ...(before.get(last) || [])];

@@ -5,7 +5,7 @@ import { stageOf } from "./chapters.mjs";
 /** @import { Scene } from "../../scene/scene.d.ts" */
 
 const TITLE = /^# ## +\S/;
-const TOLD = /^# ?[-+=>]( |$)/; // a choice, which is right, why, a note for the presenter
+const ANNOTATION = /^# ?[-+=>]( |$)/; // a choice, which is right, why, a note for the presenter
 
 /** Whether the answer is still to come, by the stage of the chapter (see chapters.mjs). */
 export const isOpen = (stage) => stage === "ahead" || stage === "running";
@@ -21,7 +21,7 @@ export function answersAt(texts, chapters, t) {
   if (titles.length !== chapters.length) return lines; // the chapters are not those of this file
   chapters.forEach(({ ask }, number) => {
     if (!ask || !isOpen(stageOf(chapters, number, t))) return;
-    for (let i = titles[number] + 1; texts[i]?.startsWith("#"); i += 1) if (TOLD.test(texts[i])) lines.add(i + 1);
+    for (let i = titles[number] + 1; texts[i]?.startsWith("#"); i += 1) if (ANNOTATION.test(texts[i])) lines.add(i + 1);
   });
   return lines;
 }

@@ -3,7 +3,7 @@
 import { Callout } from "../../page/callout.mjs";
 import { byId, h, prose } from "../../page/dom.mjs";
 
-const KEPT = "backstep.tour";
+const STORAGE_KEY = "backstep.tour";
 
 const STOPS = [
   { title: "A program, explained in chapters", place: "story",
@@ -87,11 +87,11 @@ export function offer(deep) {
 }
 
 export function remember() {
-  try { localStorage.setItem(KEPT, "seen"); } catch { /* storage may be forbidden: then it is offered again */ }
+  try { localStorage.setItem(STORAGE_KEY, "seen"); } catch { /* storage may be forbidden: then it is offered again */ }
   const place = byId("tour-offer");
   if (place) place.hidden = true;
 }
 
 function seen() {
-  try { return localStorage.getItem(KEPT) === "seen"; } catch { return false; }
+  try { return localStorage.getItem(STORAGE_KEY) === "seen"; } catch { return false; }
 }
