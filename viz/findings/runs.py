@@ -404,12 +404,15 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
 
 
 def _dead(run: Overview) -> Iterator[RunFinding]:
-    """Parameters whose gradients are zero from some iteration to the end, although the loss is not zero."""
+    """Parameters whose gradients are zero from some iteration to the end, although the loss is not zero.
+
+    One of which the gradients cancel has nothing to learn, unless it is so with all.
+    """
     norm, wrong = run.rows["norm"], run.rows["nonfinite"]
     ends: list[tuple[int, int]] = []
     has_stopped = False  # one of them got another gradient before
     for row, one in enumerate(run.parameters):
-        if one.is_input:
+        if one.is_input or (one.has_no_effect and not all(other.has_no_effect for other in run.parameters)):
             continue
         columns = np.flatnonzero(np.isfinite(norm[row]))
         alive = np.flatnonzero((norm[row, columns] > 0) | (wrong[row, columns] > 0))

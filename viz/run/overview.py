@@ -20,6 +20,7 @@ from engine.trace.file.outline import Outline
 from engine.trace.source import Sources
 
 from ..reading.facts import distance_from_loss
+from .cancelled import cancelled
 from .depth import upstream
 from .iterations import Section, outer_calls
 from .measures import measured
@@ -58,6 +59,9 @@ class Parameter:
     is_unheld: bool = False
     """Whether a module lists it, but no optimiser holds it, and the program does not update it by itself."""
     before: int = 0
+    has_no_effect: bool = False
+    """Whether its gradients cancel in the first iteration, such as those of a bias that both sides of a difference add.
+    """
 
     @property
     def size(self) -> int:
@@ -173,6 +177,7 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
     skipped = np.diff([pauses.skipped(event) for event in [*ends, len(outline.kinds) + 1]], prepend=0)
     before = upstream(trace, first, {tensor: int(place[row]) for tensor, row in rows.of_all().items()})
     inputs, unheld = _roles(outline, rows, updates.tensor[mask].tolist())
+    ineffective = rows.with_any(cancelled(trace, first))
     return Overview(
         labels=tuple(sections[section].name for section in columns.tolist()),
         first=tuple(columns.tolist()),
@@ -182,7 +187,7 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
         parameters=tuple(
             Parameter(
                 rows.names[row], group(rows.names[row]), rows.shapes[row] or (), number in sampled, row in inputs,
-                row in unheld, before.get(number, 0),
+                row in unheld, before.get(number, 0), row in ineffective,
             )
             for number, row in enumerate(in_order)
         ),

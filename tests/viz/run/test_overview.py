@@ -10,6 +10,7 @@ import pytest
 
 import engine
 from engine.trace.events import Trace
+from viz.findings.runs import run_findings
 from viz.run.overview import Overview, joined, overview
 from viz.run.run import Run
 from viz.scene.reading import reading_of
@@ -49,6 +50,22 @@ def of(trace: Trace) -> Overview:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Overview:
     return of(recorded(NET.format(steps=12), tmp_path_factory.mktemp("net")))
+
+
+SIAMESE = NET.replace("(model(x) - y)", "(model(x) - {other} - y)")
+
+
+@pytest.mark.parametrize(("other", "names"), [("model(y * x)", ["model.2.bias"]), ("model(x)[0] * 2", [])])
+def test_a_bias_whose_gradients_cancel_has_no_effect_and_is_not_called_dead(
+    other: str, names: list[str], tmp_path: Path
+) -> None:
+    run = of(recorded(SIAMESE.format(steps=12, other=other), tmp_path))
+    assert [one.name for one in run.parameters if one.has_no_effect] == names
+    bias = next(row for row, one in enumerate(run.parameters) if one.name == "model.2.bias")
+    assert (not run.rows["norm"][bias].any()) == bool(names)
+    assert [one.kind for one in run_findings(run)] == []
+    blind = replace(run, parameters=tuple(replace(one, has_no_effect=False) for one in run.parameters))
+    assert [one.kind for one in run_findings(blind)] == ["dead"] * len(names)
 
 
 ADDED_UP = """\
