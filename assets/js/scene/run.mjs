@@ -7,6 +7,7 @@ import { num } from "./format.mjs";
 /** @typedef {{ label: string, name: string, group: string | null, members: number[] }} Row a parameter, or (`group`) a module with its parameters: open or folded */
 
 const MANY = 24; // rows, of more of which modules are folded at first
+const FEW = 6; // folded rows, of which fewer would leave the page empty: then twice as many may be open
 const WIDE = 22; // characters of a label that there is room for
 
 /** @type {Record<Quantity, { title: string, short: string, log: boolean }>} */
@@ -37,8 +38,12 @@ export function loopStarts(labels) {
   return loops.flatMap((loop, column) => (column && loop !== loops[column - 1] ? [column] : []));
 }
 
-/** The modules that are open at first: all, where there are few rows. @param {RunOverview} run */
-export const opened = (run) => new Set(rowsOf(run, new Set(modules(run).keys())).length > MANY ? [] : modules(run).keys());
+/** The modules that are open at first: all, if there are few rows. @param {RunOverview} run */
+export function opened(run) {
+  const all = new Set(modules(run).keys());
+  const most = rowsOf(run, new Set()).length < FEW ? 2 * MANY : MANY;
+  return rowsOf(run, all).length > most ? new Set() : all;
+}
 
 /**
  * The rows that are shown: the last layers first, because gradients come from there; a module before its parameters.

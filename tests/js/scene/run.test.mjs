@@ -20,6 +20,12 @@ test("rows begin with the last layers, and a module stands before its parameters
   assert.deepEqual([...modules(run).keys()], ["model.tok", "model.blocks.0"]);
 });
 
+test("two modules of many parameters are open at first: two rows would leave the page empty", () => {
+  const parameters = (modules, each) => Array.from({ length: modules * each }, (_, k) => parameter(`m.part${k % modules}.a${k}.weight`, `m.part${k % modules}`, [2]));
+  const rows = (modules, each) => { const big = { ...run, parameters: parameters(modules, each) }; return rowsOf(big, opened(big)).length; };
+  assert.deepEqual([rows(2, 14), rows(2, 30), rows(7, 4)], [30, 2, 7]);
+});
+
 test("of a numbered model the names keep its own", () => {
   const parameters = [parameter("net.0.weight", "net.0", [2]), parameter("net.0.bias", "net.0", [2])];
   assert.deepEqual(rowsOf({ ...run, parameters }, new Set()).map((row) => row.label), ["net.0"]);
