@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from engine.arrays.element_types import is_float
 from engine.trace.events import (
     Accumulated,
+    BackwardStarted,
     Escaped,
     Frame,
     GradSet,
@@ -61,7 +62,8 @@ def unlisted(facts: Facts) -> list[Finding]:
     """One finding for leaves that a module uses without listing them, that receive gradients, and that nothing trains.
 
     The parameters that a module lists are known before it runs.  A leaf that no optimiser holds may be trained by hand,
-    so one that is written in place is not a finding.  Cost: linear in the events.
+    so one that is written in place is not a finding; nor is an input of which the loss has derivatives, as the
+    coordinates of a physics-informed network.  Cost: linear in the events.
     """
     holdings = _in_optimisers(facts)
     if not holdings.tensors or facts.errors:
@@ -84,6 +86,8 @@ def unlisted(facts: Facts) -> list[Finding]:
             trained.add(event.tensor)
         elif isinstance(event, Accumulated):
             reached.setdefault(event.tensor, event.index)
+        elif isinstance(event, BackwardStarted) and event.create_graph:
+            trained.update(event.inputs or ())
     lost = [tensor for tensor in met if tensor in reached and tensor not in trained]
     return [_unlisted_finding(facts, lost, met[lost[0]], holdings.name)] if lost else []
 

@@ -60,6 +60,26 @@ def test_what_is_listed_or_held_otherwise_is_no_finding(layers: str, params: str
     assert found(tmp_path, layers, params) == []
 
 
+PHYSICS = """    y = net(x)
+    (slope,) = torch.autograd.grad(y.sum(), x, create_graph={create_graph})
+    {loss}.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("create_graph", "loss", "labels"),
+    [("True", "(slope**2 + y).sum()", []), ("False, retain_graph=True", "y.sum()", ["x is in no optimiser"])],
+)
+def test_an_input_of_which_the_loss_has_derivatives_is_nothing_to_train(
+    create_graph: str, loss: str, labels: list[str], tmp_path: Path
+) -> None:
+    text = PHYSICS.format(create_graph=create_graph, loss=loss)
+    source = NET.replace("    net(torch.ones(3, 2)).sum().backward()\n", text)
+    source = source.replace("net = Net()\n", "net = Net()\nx = nn.Linear(2, 3).weight\n")
+    found = unlisted(collect(recorded(source.format(layers="nn.ModuleList", params="net.parameters()"), tmp_path)))
+    assert [one.label for one in found] == labels
+
+
 WITHIN = """
 class Adapter(nn.Module):
     def __init__(self):
