@@ -60,7 +60,7 @@ from .loops import literal
 from .messages import message_of, notes_of
 from .module_names import best_name
 from .source import Places
-from .summary import OnFile, Summary, sample_of, statistics
+from .summary import Arriving, OnFile, Summary, sample_of, statistics
 from .variable_names import tensor_names
 
 JOINT = "copy_slices"
@@ -192,12 +192,12 @@ def tensors_of(events: Iterable[AnyEvent]) -> Iterator[int]:
 
 
 def value_of(entry: Any) -> Value:
-    """The Value of a recorded array, or of the Summary of one over the limit."""
+    """The Value of a recorded array, which may be on its way, or of the Summary of one over the limit."""
     if isinstance(entry, Summary):
         return Value(tuple(entry.shape), name_of(entry.dtype), None, entry.sample, entry.stats)
     if isinstance(entry, OnFile):  # of a recording in memory too: only the file has its elements
         return damaged_value(tuple(entry.shape), name_of(entry.dtype))
-    data = to_numpy(entry)
+    data = to_numpy(entry.read() if isinstance(entry, Arriving) else entry)
     return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
 
 

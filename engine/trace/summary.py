@@ -1,9 +1,9 @@
-"""The summary that a recording keeps instead of a large array."""
+"""What a recording keeps instead of an array: the summary of a large one, or what stands for one that is elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isfinite, sqrt
+from collections.abc import Callable, Iterator
+from math import isfinite, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,32 @@ class OnFile:
 
     def __init__(self, data: Any) -> None:
         self.shape, self.dtype, self.size = data.shape, data.dtype, data.size
+
+
+class Arriving:
+    """The place of an array in a recording until its elements are there: whoever reads them waits.
+
+    >>> arriving = Arriving((2,), np.dtype("float32"), lambda: np.array([1, 2], "float32"))
+    >>> arriving.size, arriving.nbytes, arriving.read().tolist()
+    (2, 8, [1.0, 2.0])
+    """
+
+    __slots__ = ("_array", "_arrive", "dtype", "nbytes", "shape", "size")
+    base = None
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, arrive: Callable[[], Any]) -> None:
+        self.shape, self.dtype, self.size = shape, dtype, prod(shape)
+        self.nbytes = self.size * int(dtype.itemsize)
+        self._arrive: Callable[[], Any] | None = arrive
+        self._array: Any = None
+
+    def read(self) -> Any:
+        """The array.  Two threads may ask, the program's and the one that writes the file."""
+        arrive = self._arrive
+        if arrive is not None:
+            self._array = arrive()
+            self._arrive = None
+        return self._array
 
 
 def sample_of(data: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays.element_types import name_of
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from ..summary import SAMPLE, OnFile, Summary, sample_of, statistics
+from ..summary import SAMPLE, Arriving, OnFile, Summary, sample_of, statistics
 from .iterations import Iterations, Selection
 
 WHOLE = 256 * 2**20
@@ -85,7 +85,7 @@ class Holding:
 
     def add(self, number: int, entry: Any) -> None:
         """Note an array that the recorder holds for a value that is written now."""
-        if not isinstance(entry, (np.ndarray, Summary)):
+        if not isinstance(entry, (np.ndarray, Summary, Arriving)):
             return
         numbers = self.numbers.setdefault(id(entry), [])
         if not numbers:
@@ -138,7 +138,7 @@ class Holding:
 
 def _bytes(entry: Any) -> int:
     """The memory that a value takes while it is kept."""
-    return int(entry.nbytes) if isinstance(entry, np.ndarray) else SAMPLE * int(entry.dtype.itemsize)
+    return int(entry.nbytes) if isinstance(entry, (np.ndarray, Arriving)) else SAMPLE * int(entry.dtype.itemsize)
 
 
 MOST_SHAPES = 10_000

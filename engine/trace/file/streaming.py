@@ -28,7 +28,7 @@ from ..log_reader import FACTS, Dispensable, Reader, tensors_of, value_of, witho
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
-from ..summary import OnFile
+from ..summary import Arriving, OnFile
 from ..variable_names import Naming
 from .budget import WHOLE, Budget, Holding, as_sample, sample_value
 from .encoding import little
@@ -525,6 +525,8 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _form(entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
     """The form in which a value of the recorder is written: the bytes of an array with its element type and shape, or a
     Value."""
+    if type(entry) is Arriving:
+        entry = entry.read()
     if type(entry) is not np.ndarray:
         return value_of(entry) if is_whole else as_sample(value_of(entry))
     if is_whole and entry.nbytes <= MOST_ARRAY:

@@ -48,9 +48,8 @@ def test_statistics_on_a_device_are_those_on_the_cpu_and_wait_for_it(
             steps.append("waits")
 
     stands = SimpleNamespace(Event=Event, current_stream=lambda device: f"the stream of {device}")
-    monkeypatch.setattr(torch, "cuda", stands)
-    monkeypatch.setattr(device_values, "fetch", lambda tensor: tensor.clone())
-    kept = device_values.summary(torch.from_numpy(elements), elements.dtype, elements.size)
+    monkeypatch.setattr(device_values, "pinned", lambda size: torch.empty(size, dtype=torch.uint8))
+    kept = device_values.Queue(stands).summary(torch.from_numpy(elements), elements.dtype)
     assert steps == ["recorded on the stream of cpu"]
     value = value_of(kept)
     assert steps[1:] and set(steps[1:]) == {"waits"}

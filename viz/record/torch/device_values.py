@@ -1,19 +1,99 @@
-"""Values of large tensors on a GPU: a sample and statistics, computed there and fetched later.
+"""Values of tensors on a GPU: their elements, or a sample and statistics that are computed there, which arrive later.
 
-Neither waits for the GPU: the numbers are copied into pinned memory after the ops that are in its queue, and read when
-they are asked for, as a rule when the thread that writes the file comes to them.  This has not been run on a GPU.
+Nothing waits for the GPU: what is kept is copied into pinned memory after the ops that are in its queue, and read when
+it is asked for, as a rule when the thread that writes the file comes to it.  This has been run on a device made of main
+memory whose copies come late, and not yet on a GPU.
 """
 
 from __future__ import annotations
 
+import functools
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from engine.trace.summary import SAMPLE, Summary
+from engine.trace.summary import SAMPLE, Arriving, Summary
 
 NAMES = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
+PART = 2**24
+"""Elements of which statistics are computed together: what this takes of the GPU's memory is bounded."""
+BLOCK = 2**22
+"""Bytes of pinned memory that are asked for together, which is slow."""
+ALIGNED = 64
+WAITING = 64 * 2**20
+"""Bytes of arrays that may wait in pinned memory, which the system cannot use otherwise."""
+
+
+@functools.cache
+def queue_of(kind: str) -> Queue | None:
+    """The queue of the devices of a kind; None if what they compute cannot be fetched later."""
+    library = getattr(torch, kind, None)
+    if not hasattr(library, "Event") or not hasattr(library, "current_stream"):
+        return None
+    try:
+        return Queue(library)
+    except RuntimeError:  # it has no pinned memory
+        return None
+
+
+class Queue:
+    """Copies from devices of a kind into pinned memory, each after the ops that are in its device's queue."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.block, self._free = pinned(BLOCK), 0
+        self.coming: deque[Arriving] = deque()
+        self.bytes = 0
+
+    def elements(self, tensor: Any, kind: Any) -> Arriving:
+        """All elements of a tensor, as an array."""
+        copy, wait = self.fetch(tensor), self.event(tensor.device)
+
+        def arrive() -> Any:
+            wait()
+            return copy.numpy().view(kind).copy()
+
+        arriving = Arriving(tuple(tensor.shape), kind, arrive)
+        self.coming.append(arriving)
+        self.bytes += arriving.nbytes
+        while self.bytes > WAITING:
+            oldest = self.coming.popleft()
+            self.bytes -= oldest.nbytes
+            oldest.read()
+        return arriving
+
+    def summary(self, tensor: Any, kind: Any) -> DeviceSummary:
+        """Sample and statistics of a tensor with many elements."""
+        size = tensor.numel()
+        sample = tensor.reshape(-1)[:: max(1, -(-size // SAMPLE))]
+        statistics, elements = self.fetch(statistics_of(tensor)), self.fetch(sample)
+        return DeviceSummary(tuple(tensor.shape), kind, Fetched(statistics, elements, size, self.event(tensor.device)))
+
+    def fetch(self, tensor: Any) -> Any:
+        """A copy of a tensor in pinned memory, complete once the device has come so far."""
+        size = tensor.numel() * tensor.element_size()
+        if size > BLOCK:
+            copy = pinned(size)
+        else:
+            if self._free + size > BLOCK:
+                self.block, self._free = pinned(BLOCK), 0
+            copy = self.block[self._free : self._free + size]
+            self._free = -(-(self._free + size) // ALIGNED) * ALIGNED
+        return copy.view(tensor.dtype).view(tensor.shape).copy_(tensor, non_blocking=True)
+
+    def event(self, device: Any) -> Callable[[], object]:
+        """What waits until the device has done all that is in its queue now."""
+        event = self.library.Event()
+        event.record(self.library.current_stream(device))
+        wait: Callable[[], object] = event.synchronize
+        return wait
+
+
+def pinned(size: int) -> Any:
+    """Memory that a device can write by itself."""
+    return torch.empty(size, dtype=torch.uint8, pin_memory=True)
 
 
 class Fetched:
@@ -59,31 +139,22 @@ def statistics_of(tensor: Any) -> Any:
     >>> statistics_of(torch.tensor([3.0, -4.0, 0.0, float("inf")])).tolist()
     [-4.0, 3.0, -0.3333333333333333, 5.0, 0.0, 1.0, 1.0]
     """
-    flat = tensor.reshape(-1)
-    if not flat.dtype.is_floating_point:
-        flat = flat.to(torch.float64)
+    parts = torch.stack([_statistics_of_part(part) for part in tensor.reshape(-1).split(PART)])
+    low, high, (total, count, nan, inf, zeros) = parts[:, 0].min(), parts[:, 1].max(), parts[:, 3:].sum(0)
+    norm = torch.linalg.vector_norm(parts[:, 2])
+    low, high = (torch.where(count == 0, 0, one) for one in (low, high))
+    return torch.stack([low, high, total / count.clamp(min=1), norm, nan, inf, zeros])
+
+
+def _statistics_of_part(flat: Any) -> Any:
+    """Of some of the elements: those that are finite by least, largest, norm, sum and count, and how many are nan,
+    infinite and zero."""
+    flat = flat if flat.dtype.is_floating_point else flat.to(torch.float64)
     finite = torch.isfinite(flat)
-    count, nan = finite.sum(), torch.isnan(flat).sum()
     numbers = torch.where(finite, flat, 0)
-    none = count == 0
-    low = torch.where(none, 0, torch.where(finite, flat, float("inf")).min())
-    high = torch.where(none, 0, torch.where(finite, flat, float("-inf")).max())
-    mean = numbers.sum(dtype=torch.float64) / count.clamp(min=1)
+    low = torch.where(finite, flat, float("inf")).min()
+    high = torch.where(finite, flat, float("-inf")).max()
     norm = torch.linalg.vector_norm(numbers, dtype=torch.float64)
-    statistics = (low, high, mean, norm, nan, flat.numel() - count - nan, (flat == 0).sum())
-    return torch.stack([one.to(torch.float64) for one in statistics])
-
-
-def summary(tensor: Any, dtype: Any, size: int) -> DeviceSummary:
-    """Sample and statistics of a tensor on a GPU, which arrive later."""
-    sample = tensor.reshape(-1)[:: max(1, -(-size // SAMPLE))]
-    statistics, elements = fetch(statistics_of(tensor)), fetch(sample)
-    event = torch.cuda.Event()
-    event.record(torch.cuda.current_stream(tensor.device))
-    return DeviceSummary(tuple(tensor.shape), dtype, Fetched(statistics, elements, size, event.synchronize))
-
-
-def fetch(tensor: Any) -> Any:
-    """A copy in pinned memory, complete once the GPU has come so far."""
-    copy = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-    return copy.copy_(tensor, non_blocking=True)
+    total, count, nan = numbers.sum(dtype=torch.float64), finite.sum(), torch.isnan(flat).sum()
+    numbers_of = (low, high, norm, total, count, nan, flat.numel() - count - nan, (flat == 0).sum())
+    return torch.stack([one.to(torch.float64) for one in numbers_of])

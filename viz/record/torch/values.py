@@ -16,7 +16,7 @@ from torch.utils.dlpack import to_dlpack
 from engine.arrays.element_types import ELEMENT_TYPES, NARROW, dtype_named
 from engine.trace.summary import OnFile, Summary, is_dense, sample_of, statistics
 
-from . import device_values
+from .device_values import queue_of
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 STRIDED = torch.strided
@@ -87,14 +87,9 @@ def plain_value_of(tensor: Any, limit: int) -> Any:
         kind = NUMPY.get(dtype)
         if kind is None or type(tensor) not in PLAIN or tensor.layout is not STRIDED:
             return unknown(tensor)
-        is_small = 0 < size <= FEW and size <= limit
-        if is_small and tensor.is_cpu:
-            return np.array(list_of(tensor), kind)
-        if tensor.is_meta:
-            return unknown(tensor)
-        if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
-            return unknown(tensor)
-        if is_small:
+        if not tensor.is_cpu:
+            return unknown(tensor) if tensor.is_meta else value_elsewhere(tensor, limit)
+        if 0 < size <= FEW and size <= limit:
             return np.array(list_of(tensor), kind)
         if tensor.is_neg():  # its memory has the elements with the other sign
             tensor = tensor.detach().resolve_neg()
@@ -108,14 +103,26 @@ def plain_value_of(tensor: Any, limit: int) -> Any:
         return unknown(tensor)
 
 
+def value_elsewhere(tensor: Any, limit: int) -> Any:
+    """The value of a tensor that is not in main memory: it arrives later if its device has a queue, and is fetched now
+    otherwise."""
+    queue = queue_of(tensor.device.type)
+    if queue is None:
+        return plain_value_of(tensor.detach().cpu(), limit)
+    if tensor.is_cuda and torch.cuda.is_current_stream_capturing():  # a CUDA graph is made: nothing runs yet
+        return unknown(tensor)
+    kind = NUMPY[tensor.dtype]
+    tensor = tensor.detach().resolve_neg()
+    tensor = tensor.to(torch.float32) if tensor.dtype in WIDER else tensor
+    return queue.summary(tensor, kind) if numel(tensor) > limit else queue.elements(tensor, kind)
+
+
 def copied(tensor: Any) -> Any:
     """The elements of a tensor without a graph in memory of their own.
 
     Many are copied by numpy, which asks for large pages from 4 MiB on: a copy of 50 MB then takes a third of the time.
     """
-    if tensor.is_cuda:
-        return numpy_of(tensor.cpu())
-    if numel(tensor) >= MANY and tensor.device.type == "cpu" and not tensor.is_conj():
+    if numel(tensor) >= MANY and not tensor.is_conj():
         return array_of(tensor).copy("K")
     return numpy_of(tensor.clone())
 
@@ -131,9 +138,7 @@ def unknown(tensor: Any) -> Unknown:
 
 def summary(tensor: Any, kind: Any, size: int) -> Summary:
     """Sample and statistics, of the elements where they lie.  Linear in the size."""
-    if tensor.is_cuda:
-        return device_values.summary(tensor, kind, size)
-    array = array_of(tensor if tensor.device.type == "cpu" else tensor.cpu())
+    array = array_of(tensor)
     return TensorSummary(tuple(array.shape), kind, size, sample_of(array).view(kind).copy(), statistics(array))
 
 
