@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from _thread import get_ident
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any
@@ -14,6 +16,7 @@ from .loops import NamedLoop, comes_for_sure, loops_around, variable_value
 from .source import Places
 
 _getframe: Any = sys._getframe
+_threads: Any = threading
 
 
 class CallStacks:
@@ -32,6 +35,8 @@ class CallStacks:
         self.pinned: int | None = None  # replay: the stack to record instead of the current one
         self.base: Any = None  # the frame in which the recording began, and its callers
         self.beyond: tuple[int, ...] = ()
+        self.caller = -1  # the stack of the backward call that runs: autograd has threads of its own for GPUs
+        self._called: tuple[int, tuple[Any, ...]] = -1, ()
         self.last = -1
         self.after: list[int] = [-1]  # by stack, one that came next in the same iterations of all loops
         self.plans: dict[int, tuple[Any, ...]] = {}  # by stack, where the variables of the loops around it are
@@ -43,12 +48,15 @@ class CallStacks:
         """The number of the user's call stack: pairs (code, last instruction), innermost first, interned."""
         if self.pinned is not None:
             return self.repeat(self.pinned)
-        frame, base, branch = _getframe(depth), self.base, self.tree
+        base, branch = self.base, self.tree
         try:
+            frame = _getframe(depth)
             while frame is not base:
                 branch = branch[id(frame.f_code) + frame.f_lasti]
                 frame = frame.f_back
             number: int = branch[base and base.f_lasti]
+        except ValueError:  # there are no such frames: autograd runs an op by itself, in a thread of its own
+            return self.caller
         except (KeyError, AttributeError):  # a new one; or of a thread that `base` is not in
             number = self.enter(_getframe(depth))
             self.after += [-1] * (number + 1 - len(self.after))
@@ -126,6 +134,8 @@ class CallStacks:
                 place += len(self.beyond) // 2
                 break
             frame = frame.f_back
+        else:
+            place += len(self.outside()) // 2
         plan = tuple((before, code, (place - 1 - at, loop.line, loop.name)) for before, code, at, loop in loops)
         return plan, around[0] if around and sure else None, frozenset(around)
 
@@ -159,7 +169,15 @@ class CallStacks:
             if frame is base:
                 return (*key, *self.beyond)
             frame = frame.f_back
-        return tuple(key)
+        return (*key, *self.outside())
+
+    def outside(self) -> tuple[Any, ...]:
+        """The frames around those of a thread of autograd's own: of the call that it works for."""
+        if self.caller < 0 or get_ident() in _threads._active:
+            return ()
+        if self._called[0] != self.caller:
+            self._called = self.caller, self.key(self.caller)
+        return self._called[1]
 
     def begin(self, frame: Any) -> None:
         """The recording begins in `frame`: its callers stay the same while it lives, and are read once.  A generator

@@ -127,7 +127,7 @@ class Backward:
         """Record the beginning of a call."""
         tensors, changes = self.tensors, self.watch.changes
         self.watch.forward.settle()
-        self.stack = stack = self.watch.stack(5)
+        self.stack = self.recorder.stacks.caller = stack = self.watch.stack(5)
         roots = []
         for nr, root in enumerate(outputs):
             if not isinstance(root, torch.Tensor):  # an edge of the graph
@@ -172,6 +172,7 @@ class Backward:
         self.averaged()
         forward, self.inputs = self.watch.forward, []
         self.call, self.keep, self.create, self.recorder.call, self.stack, forward.grad_enabled = outer
+        self.recorder.stacks.caller = self.stack
         if self.call is None:
             self.sent.clear()
             self.wholes.clear()

@@ -21,6 +21,7 @@ from .values import Unknown
 if TYPE_CHECKING:
     from .watch import Watch
 
+Place = tuple[int, int] | None
 _getframe: Any = sys._getframe
 _grad_enabled = torch.is_grad_enabled
 Tensor = torch.Tensor
@@ -44,7 +45,7 @@ class Waiting:
     during: int | None
     outs: list[tuple[TensorState, int, bool]]
     """The results: the facts about each, its value, and whether it is new."""
-    place: tuple[int, int]
+    place: Place
     targets: list[tuple[int, Any]]
     """The tensors that it writes in lists, each with its position there."""
 
@@ -54,10 +55,9 @@ class NewTensor:
 
     __slots__ = ("place", "ref", "source", "stack")
 
-    def __init__(self, source: str, stack: int, tensor: Any, caller: Any) -> None:
-        self.source, self.stack = source, stack
+    def __init__(self, source: str, stack: int, tensor: Any, place: Place) -> None:
+        self.source, self.stack, self.place = source, stack, place
         self.ref = weakref.ref(tensor)
-        self.place = id(caller), caller.f_lasti
 
 
 class Forward:
@@ -189,8 +189,7 @@ class Forward:
 
     def after(self, waiting: Waiting, out: Any) -> None:
         """Its results."""
-        caller = _getframe(3)
-        waiting.place = id(caller), caller.f_lasti
+        waiting.place = place_at(3)
         waiting.outs = []
         if waiting.targets and not waiting.call.returns:
             self.spread(waiting)
@@ -275,7 +274,7 @@ class Forward:
             enabled = _grad_enabled()
             if enabled is not self.grad_enabled:
                 self.mode_changed(enabled, stack if self.switched is None else self.switched)
-            self.pending.append(NewTensor(source, stack, out, _getframe(3)))
+            self.pending.append(NewTensor(source, stack, out, place_at(3)))
 
     def as_parameter(self, func: Any, args: Any, kwargs: Any) -> Any:
         """`Parameter(...)` takes a tensor: a new one is the parameter from now on."""
@@ -289,12 +288,12 @@ class Forward:
         """The first write to a tensor that had no elements before."""
         self.tensors.unwritten.pop(id(target), None)
         if self.tensors.find(target) is None and not is_library(outer(4)):
-            self.pending.append(NewTensor(call.base.rstrip("_"), self.stack(4), target, _getframe(3)))
+            self.pending.append(NewTensor(call.base.rstrip("_"), self.stack(4), target, place_at(3)))
 
     def is_saving(self, tensor: Any) -> bool:
         """Return whether autograd detaches the result of the last op, to save it: at the same place of the program."""
-        last, caller = self.pending[-1], _getframe(3)
-        if last.place != (id(caller), caller.f_lasti):
+        last = self.pending[-1]
+        if last.place != place_at(3):
             return False
         if isinstance(last, NewTensor):  # a tensor that is made is detached once more
             return last.ref() is tensor
@@ -561,6 +560,7 @@ def flat(out: Any) -> Iterator[Any]:
         yield out
 
 
+HELPERS = "torch/nn/init.py", "torch/nn/parameter.py", "torch/overrides.py"
 _LAYERS: dict[Any, int] = {}
 
 
@@ -570,16 +570,31 @@ def kind_of(code: Any) -> int:
     if kind is None:
         name = code.co_filename.replace("\\", "/")
         is_init = "/torch/nn/" in name and code.co_name in ("__init__", "reset_parameters", "_reset_parameters")
-        helps = name.endswith(("torch/nn/init.py", "torch/nn/parameter.py")) or "/torch/utils/_" in name
-        kind = _LAYERS[code] = 1 if is_init else 2 if helps or "/record/torch/" in name else 0
+        is_helper = name.endswith(HELPERS) or "/torch/utils/_" in name
+        kind = _LAYERS[code] = 1 if is_init else 2 if is_helper or "/record/torch/" in name else 0
     return kind
 
 
 def outer(depth: int) -> Any:
     """The frame this many calls further out; the outermost one if there are not so many, as in a script that records a
-    block of its own top level."""
-    frame = _getframe(depth)
+    block of its own top level, and None in a thread of autograd's."""
+    try:
+        frame = _getframe(depth)
+    except ValueError:
+        return None
     return frame.f_back or frame
+
+
+def place_at(depth: int) -> Place:
+    """The frame this many calls outside the caller, by its id, and its instruction; None in a thread of autograd's.  A
+    mode that hears of the call stands in between, as that of `torch.set_default_device`."""
+    try:
+        frame = _getframe(depth + 1)
+    except ValueError:
+        return None
+    while frame.f_code.co_name == "__torch_function__" and frame.f_back is not None:
+        frame = frame.f_back
+    return id(frame), frame.f_lasti
 
 
 def is_library(frame: Any) -> bool:
