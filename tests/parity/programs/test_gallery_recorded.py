@@ -159,3 +159,20 @@ def test_page_names_programs_and_counts_them() -> None:
     same = len(PROGRAMS) - len(DIFFERENT)
     assert f"Of the {len(PROGRAMS)} programs" in SECTION and f"{same} give" in SECTION
     assert f"The other {len(DIFFERENT)} get there in another way" in SECTION
+
+
+WITH_MODE = ("two_layers", "half_detached", "gradcheck", "inner_grad", "hooks", "rnn")
+"""Programs that were recorded differently under the mode that `torch.set_default_device` makes."""
+
+
+@pytest.mark.parametrize("name", WITH_MODE)
+def test_a_device_that_is_chosen_once_changes_nothing_in_the_recording(name: str) -> None:
+    (program,) = (one for one in gallery() if one.id == name)
+    source = program.source.replace("import engine as torch", "import torch")
+    without = recorded(source)
+    torch.set_default_device("cpu")
+    try:
+        under_mode = recorded(source)
+    finally:
+        torch.set_default_device(None)
+    assert [plain(event) for event in under_mode.events] == [plain(event) for event in without.events]

@@ -16,8 +16,9 @@ import pytest
 
 import engine
 from engine.arrays.session import slot
-from engine.trace.events import ErrorRaised, GroupEntered, OpCalled, Printed, Trace, VjpRun
+from engine.trace.events import ErrorRaised, GroupEntered, LeafCreated, OpCalled, Printed, Trace, VjpRun
 from engine.trace.file.consistency import open_checked
+from tests.parity.helpers.recordings import recorded_here
 from viz.record.block import Block
 from viz.record.late_import import Import
 from viz.record.runner import Script, run_script
@@ -307,3 +308,23 @@ def test_import_happens_inside_a_context_and_may_be_tried_again(
     module = importlib.import_module("imported_inside")
     assert steps == ["begins", "begins", "runs", "ended"] and imported not in sys.meta_path
     assert type(module.__loader__).__name__ == "SourceFileLoader"
+
+
+CONVERTED = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 2).double()
+x = torch.ones(4, 3, dtype=torch.float64)
+net(x).sum().backward()
+net.float()
+net.zero_grad()
+net(x.float()).sum().backward()
+"""
+
+
+def test_conversion_of_a_module_is_no_computation_of_the_program(tmp_path: Path) -> None:
+    trace = recorded_here(CONVERTED, tmp_path)
+    names = [event.name for event in trace.events if isinstance(event, OpCalled)]
+    assert names.count("to") == 1, names  # that of x
+    weights = [event for event in trace.events if isinstance(event, LeafCreated) and event.name == "net.weight"]
+    assert [event.dtype for event in weights] == ["float64", "float32"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -262,3 +266,80 @@ def test_a_retained_gradient_grows_from_what_the_program_left_in_it(
     elements = [None if one is None else trace.value(one).array for one in (second.before, second.after)]
     expected = [None if before is None else [before] * 2, [(before or 0) + 1] * 2]
     assert [None if one is None else one.tolist() for one in elements] == expected
+
+
+WORK = """
+import json, sys
+import torch
+from viz.record.block import Block
+
+DEVICE = sys.argv[1]
+if DEVICE == "late":
+    from tests.parity.helpers import late_device
+    from viz.record.torch import device_values
+    late_device.register()
+    device_values.pinned = lambda size: torch.empty(size, dtype=torch.uint8)
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return gradient * 3 * x * x
+
+x = torch.linspace(-1, 1, 40).to(DEVICE).requires_grad_()
+w = torch.linspace(0, 2, 40).to(DEVICE).requires_grad_()
+with Block() as trace:
+    h = Cube.apply(x) * w
+    h.retain_grad()
+    h.register_hook(lambda gradient: gradient * 2)
+    (first,) = torch.autograd.grad(h.sum(), x, create_graph=True)
+    (first * w).sum().backward()
+    big = (x * w).expand(2000, 40).exp()
+    big.sum().backward()
+    try:
+        h.sum().backward()
+        h.sum().backward()
+    except RuntimeError:
+        pass
+report = []
+for event in trace.events:
+    stack = trace.stacks[event.stack] if event.stack >= 0 else ()
+    report.append([type(event).__name__, getattr(event, "name", ""), [frame.line for frame in stack]])
+values = [value if value.array is None else value.array for value in map(trace.value, range(len(trace.values)))]
+sums = [float(v.stats["mean"] * 80_000 if hasattr(v, "stats") else v.sum()) for v in values]
+print(json.dumps([report, sums, [list(v.shape) for v in values]]))
+"""
+
+
+def work_on(device: str, folder: Path) -> Any:
+    """What the program is on a device: its events with their places, the sums of its values, and their shapes."""
+    script = folder / "work.py"
+    script.write_text(WORK, "utf-8")
+    root = Path(__file__).resolve().parents[3]
+    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'viz' / 'public'}"}
+    done = subprocess.run(
+        [sys.executable, str(script), device], check=False, capture_output=True, text=True, env=environment
+    )
+    assert not done.returncode, done.stderr[-2000:]
+    assert "Backstep itself has failed" not in done.stderr, done.stderr
+    return json.loads(done.stdout)
+
+
+def has_late_device() -> bool:
+    """Return whether this PyTorch takes a device that is written in Python."""
+    registration = importlib.import_module("torch.utils.backend_registration")
+    return hasattr(registration, "_setup_privateuseone_for_python_backend")
+
+
+def test_on_a_device_events_places_and_values_are_those_on_the_cpu(tmp_path: Path) -> None:
+    if not has_late_device():
+        pytest.skip("this PyTorch has no devices written in Python")
+    here, there = work_on("cpu", tmp_path), work_on("late", tmp_path)
+    assert there[0] == here[0]
+    assert there[2] == here[2]
+    assert there[1] == pytest.approx(here[1], rel=1e-4, abs=1e-4)

@@ -238,6 +238,7 @@ FORMS_OF: Mapping[tuple[str, str], Form] = {
     **{(op, name): lambda call, value: float(value) for op, name in
        (("linalg_vector_norm", "ord"), ("renorm", "p"), ("histc", "min"), ("histc", "max"), ("hardtanh", "min_val"),
         ("hardtanh", "max_val"))},
+    ("to", "dtype"): lambda call, value: FORMS["dtype"](call, call.first.dtype if value is None else value),
     ("nansum", "dim"): lambda call, value: call.dims(value or ()),
     ("nan_to_num", "nan"): lambda call, value: 0.0 if value is None else value,
     ("linalg_pinv", "atol"): _number,
@@ -279,8 +280,6 @@ def counterpart(ops: Ops, name: str, arguments: Mapping[str, Any], shape: Sequen
         return None
     op = ops[_chosen(key, arguments)]
     call = _Call(op, arguments, tuple(shape))
-    if op.name == "to" and _moves(arguments):
-        return None
     inputs = tuple(one for name in _inputs(op, arguments) for one in _named(name, _argument(op, name, arguments)))
     attrs = {name: _static(call, name, default) for name, default in op.statics.items()}
     is_write = base.endswith("_") and not base.startswith("__") and not op.view
@@ -306,11 +305,6 @@ def _has_values(arguments: Mapping[str, Any]) -> bool:
 def _is_dense_and_real(layout: Any, dtype: Any) -> bool:
     kind = f"{layout} {dtype}"
     return not any(word in kind for word in ("complex", "sparse", "quint"))
-
-
-def _moves(arguments: Mapping[str, Any]) -> bool:
-    """Return whether a copy goes to another device, or changes nothing."""
-    return arguments.get("device") is not None or arguments.get("dtype") is None
 
 
 def _inputs(op: Op, arguments: Mapping[str, Any]) -> Sequence[str]:

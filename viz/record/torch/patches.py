@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from .watch import Watch
 
 MISSING = object()
+is_heard = torch._C._has_torch_function_unary
+"""Return whether a subclass or a mode of the program's, such as `torch.set_default_device`, hears of a call with a
+tensor.  It then makes the call itself, of our replacement, which records that one."""
 
 
 class UnwrappedGetter:
@@ -88,6 +91,7 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
             replace(owner, name, functools.partial(wrapper, watch))
 
     watched(torch.nn.Module, module_call, "__call__")
+    watched(torch.nn.Module, converted, "_apply")
     for module in (torch.autograd, torch.autograd.graph):
         watched(module, run_backward, "_engine_run_backward")
     watched(torch.autograd, make_grads, "_make_grads")
@@ -183,6 +187,25 @@ def module_call(watch: Watch, real: Any) -> Any:
                 watch.while_off(watch.modules.leave)
 
     return __call__
+
+
+def converted(watch: Watch, real: Any) -> Any:
+    """`to`, `cuda`, `half` of a module: its parameters are elsewhere or of another dtype, which computes nothing."""
+
+    @functools.wraps(real)
+    def _apply(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(self, *args, **kwargs)
+        watch.finish()
+        dtypes = [(parameter, parameter.dtype) for parameter in self.parameters()]
+        with watch.aside():
+            result = real(self, *args, **kwargs)
+        for parameter, dtype in dtypes:
+            if parameter.dtype is not dtype:
+                watch.tensors.forget(parameter)
+        return result
+
+    return _apply
 
 
 def is_trained(module: Any) -> bool:
@@ -305,13 +328,13 @@ def gradient(watch: Watch, real: Any) -> Any:
     def put(self: Any, value: Any) -> None:
         watch.finish()
         real.__set__(self, value)
-        if watch.is_looking():
+        if watch.is_looking() and not is_heard(self):
             watch.while_off(watch.grad_set, self, value, watch.place(2))
 
     def delete(self: Any) -> None:
         watch.finish()
         real.__delete__(self)
-        if watch.is_looking():
+        if watch.is_looking() and not is_heard(self):
             watch.while_off(watch.grad_set, self, None, watch.place(2))
 
     return property(get, put, delete, real.__doc__)
@@ -355,7 +378,7 @@ def retain_grad(watch: Watch, real: Any) -> Any:
     @functools.wraps(real)
     def retain_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = real(self, *args, **kwargs)
-        if watch.is_looking():
+        if watch.is_looking() and not is_heard(self):
             watch.while_off(retains, watch, self, watch.place(2))
         return result
 
@@ -377,7 +400,7 @@ def data(watch: Watch, real: Any) -> Any:
     def put(self: Any, value: Any) -> None:
         watch.finish()
         real.__set__(self, value)
-        if watch.is_looking():
+        if watch.is_looking() and not is_heard(self):
             watch.while_off(watch.data_set, self, value, watch.place(2))
 
     return property(get, put, None, real.__doc__)
@@ -388,7 +411,7 @@ def register_hook(watch: Watch, real: Any) -> Any:
 
     @functools.wraps(real)
     def register_hook(self: Any, hook: Any) -> Any:
-        if not watch.is_looking() or not callable(hook):
+        if not watch.is_looking() or not callable(hook) or is_heard(self):
             return real(self, hook)
         return real(self, watch.hooked(hook, self))
 
@@ -551,7 +574,7 @@ def backward_call(watch: Watch, function: str, real: Any) -> Any:
 
     @functools.wraps(real)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not watch.threads.may_begin() or not watch.is_looking():
+        if is_heard(args[0] if args else None) or not watch.threads.may_begin() or not watch.is_looking():
             return real(*args, **kwargs)
         before = watch.recorder.calls
         if watch.changes is not None:

@@ -116,6 +116,10 @@ class Tensors:
         self.states[state.key] = state
         return state
 
+    def forget(self, tensor: Any) -> None:
+        """Make a tensor unknown: it has become another one."""
+        self.states.pop(id(tensor), None)
+
     def without_elements(self, tensor: Any) -> None:
         """Note that nothing has been written to a new tensor so far."""
         self.note(self.unwritten, tensor)
