@@ -333,7 +333,7 @@ def test_fault_in_a_recording_in_memory_costs_one_name(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("where", "part"), [((Meter, "see"), "a number of the run view"), ((streaming, "_taken"), "a value")]
+    ("where", "part"), [((Meter, "see"), "a number of the run view"), ((streaming, "_form"), "a value")]
 )
 def test_fault_in_numbers_costs_the_numbers(
     where: tuple[Any, str], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
