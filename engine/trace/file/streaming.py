@@ -10,6 +10,7 @@ a kill then costs less than a second of it, and what waits to be written does no
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 import time
@@ -145,7 +146,8 @@ class Stream:
         self._writer.meta("argv", list(argv))
         self._writer.flush()
         self._file = _identity(path)
-        self._thread = threading.Thread(target=self._run, name="backstep-recording", daemon=True)
+        self._thread = 0  # the number of the thread that writes, while it runs
+        self._thread_ended = threading.Event()
         recorder.until = self.until
         _live.add(self)
 
@@ -168,7 +170,9 @@ class Stream:
         slot.active = self.recorder
         if self._pauses is not None:
             self._pauses.begin()
-        self._thread.start()
+        self._thread = _thread.start_new_thread(
+            self._run, ()
+        )  # not a Thread: `threading.enumerate()` has the program's only
 
     def until(self, entries: int, values: int, stacks: int) -> Trace:
         """The recording up to an entry, a value and a stack of the recorder, as far as it could be written."""
@@ -199,8 +203,8 @@ class Stream:
         if slot.active is self.recorder:
             slot.active = None
         self._stop.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join()
+        if self._thread not in (0, _thread.get_ident()):
+            self._thread_ended.wait()
         with self._lock:
             _live.discard(self)
             self._write_rest(progress)
@@ -258,6 +262,13 @@ class Stream:
                 progress(self.event_count, len(self.recorder.log))
 
     def _run(self) -> None:
+        try:
+            self._follow()
+        finally:
+            self._thread_ended.set()
+
+    def _follow(self) -> None:
+        self._thread = _thread.get_ident()
         pause = SOON
         while not self._stop.wait(pause):
             pause = SOON if self._catch_up() >= BATCH else min(2 * pause, INTERVAL)
@@ -288,7 +299,7 @@ class Stream:
 
     def _may_hold(self) -> bool:
         """Return whether a running program may be made to wait: not if it has ended or waits already."""
-        return self.recorder.pace is None and threading.current_thread() is self._thread
+        return self.recorder.pace is None and _thread.get_ident() == self._thread
 
     def _hold(self) -> None:
         """Let the program wait after its next op, until `_catch_up` has finished."""
@@ -493,6 +504,10 @@ class Stream:
         self._writer.resume()
         self._lock.release()
 
+    def in_fork(self) -> None:
+        """Have no thread that writes, as in a process that was forked."""
+        self._thread = 0
+
 
 _live: weakref.WeakSet[Stream] = weakref.WeakSet()
 
@@ -546,6 +561,8 @@ def _after_in_parent() -> None:
 
 def _after_in_forked() -> None:
     slot.active = slot.stepped = None
+    for stream in tuple(_live):
+        stream.in_fork()
     _live.clear()
 
 

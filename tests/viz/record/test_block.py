@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,14 @@ def test_block_is_written_to_its_file_with_positions_in_the_program(tmp_path: Pa
     assert {stack[-1].file for stack in trace.stacks} == {"test_block.py"}
     assert "w" in trace.names.values() and w.grad is not None
     assert list(backstep.replay(trace).events) == list(trace.events)
+
+
+def test_thread_that_writes_is_not_among_those_of_the_program(tmp_path: Path) -> None:
+    before = threading.enumerate()
+    with backstep.record(tmp_path / "run.backstep"):
+        train(2)
+        assert threading.enumerate() == before  # a program may wait until it is the only one
+    assert threading.active_count() == len(before)
 
 
 @pytest.mark.parametrize(
