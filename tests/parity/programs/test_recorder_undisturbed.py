@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import traceback
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from engine.arrays.session import slot
 from engine.trace.file.consistency import open_checked
 from viz.record.block import Block
 
@@ -66,9 +68,15 @@ class Net(torch.nn.Module):
         warnings.warn("the module was called in line {}", stacklevel=4)
         return x @ torch.ones(5, 5)
 
+def gives_warnings(gradient):
+    for level in range(1, 9):
+        warnings.warn(f"the hook gives a warning of level {level}", stacklevel=level)
+
 x = torch.ones(3, requires_grad=True)
 y = x * 2
+y.register_hook(gives_warnings)
 for call in (
+    lambda: y.sum().backward(retain_graph=True),
     lambda: Net()(torch.ones(3, 3)), lambda: y.backward(), lambda: torch.ones(2).item(), lambda: y.numpy(),
     lambda: setattr(x, "grad", torch.ones(2)), lambda: y.requires_grad_(False), lambda: bool(torch.ones(2)),
 ):
@@ -156,6 +164,98 @@ def test_stack_that_a_mode_of_the_program_reads_is_that_without_recording() -> N
             x.exp()
     assert alone in stacks and {file for stack in stacks for file in stack} == {*alone}
     assert [op.name for op in ops(trace)] == ["exp"]
+
+
+SUBCLASSES = """
+import torch
+from torch import nn
+from torch.utils._pytree import tree_map
+
+seen = []
+class Listens(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        seen.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+class ListeningParameter(nn.Parameter):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        seen.append(func.__name__)
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+class Wrapper(torch.Tensor):
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+    def __init__(self, inner):
+        self.inner = inner
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        seen.append(str(func))
+        inner = lambda one: one.inner if isinstance(one, Wrapper) else one
+        out = func(*tree_map(inner, args), **tree_map(inner, kwargs or {}))
+        return tree_map(lambda one: Wrapper(one) if isinstance(one, torch.Tensor) else one, out)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.linear = ListeningParameter(torch.ones(3)), nn.Linear(3, 3)
+    def forward(self, x):
+        return self.linear(x * self.scale)
+
+torch.manual_seed(0)
+net, x = Net(), torch.ones(3).as_subclass(Listens).requires_grad_()
+optimizer = torch.optim.Adam([*net.parameters(), x])
+for _ in range(2):
+    optimizer.zero_grad()
+    y = net(x)
+    y.retain_grad()
+    y.sum().backward()
+    optimizer.step()
+    x.data.add_(1)
+    with torch.no_grad():
+        net.scale.mul_(2)
+    print(x.tolist(), x.grad, net.scale, f"{y.sum()}")
+w = Wrapper(torch.ones(3)).requires_grad_()
+(w * 3).exp().sum().backward()
+print(w.grad.inner)
+nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True)
+(nested * 2).values().sum().backward()
+print(nested.grad.values())
+lazy = nn.Sequential(nn.LazyConv1d(2, 1), nn.Flatten(), nn.LazyLinear(3))
+lazy(torch.ones(2, 2, 4)).sum().backward()
+print(lazy[0].weight.grad, seen)
+"""
+
+
+def test_subclasses_of_tensor_hear_of_the_programs_own_work_only() -> None:
+    """Nor do parameters that have no elements yet end the recording."""
+    trace = recorded_as_alone(SUBCLASSES)
+    assert [op.name for op in ops(trace)[-2:]] == ["addmm", "sum"]
+
+
+COMPILED = """
+import torch
+compiled = torch.compile(lambda x: x.sin() + 1, backend="eager")
+x = torch.ones(3, requires_grad=True)
+again = torch.compile(compiled, backend="eager")
+print(again(x), torch._dynamo.disable(compiled)(x), torch.compile(lambda x: compiled(x) * 2, backend="eager")(x))
+"""
+
+
+def test_function_that_is_compiled_may_be_compiled_again() -> None:
+    recorded_as_alone(COMPILED)
+
+
+def test_report_of_a_fault_names_our_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with Block():
+        x = torch.ones(3, requires_grad=True) * 2
+        slot.active.library.forward.settle = None
+        x.sum().backward()
+    said = capsys.readouterr().err
+    assert "Please report it" in said and "viz/record/torch/" in said.replace(os.sep, "/")
 
 
 HOOKS_ON_A_NODE = """

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .values import shape_of
+
 FACTORIES_OF_ONE = frozenset({"lift_fresh", "lift"})
 """Ops that give their input a name: `torch.tensor(...)` ends with one."""
 UNWRITTEN = ("empty", "new_empty", "empty_like", "empty_strided", "new_empty_strided", "resize", "resize_as")
@@ -71,10 +73,7 @@ class TensorArgument:
     def __init__(self, state: Any, tensor: Any) -> None:
         self.number, self.version, self.value = state.number, state.version, state.value
         self.dtype = tensor.dtype
-        try:
-            self.shape = tensor.shape
-        except RuntimeError:  # of a nested tensor
-            self.shape = ()
+        self.shape = shape_of(tensor)
         self.strides: Any = None
         self.offset = 0
 

@@ -16,7 +16,7 @@ from . import entries
 from .calls import BATCH_NORMS, STATISTICS, Call, TensorArgument, count_writes, counts_lists
 from .graph import NUMBERS, SINK
 from .tensors import TensorState, requires_of, version_of
-from .values import Unknown
+from .values import PLAIN, Unknown, shape_of
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -259,7 +259,7 @@ class Forward:
             out = state()
             if base is not None and out is not None:
                 state.steps = (
-                    base.steps, base.number, call, waiting.arguments, tuple(out.shape), None if call.one else nr,
+                    base.steps, base.number, call, waiting.arguments, tuple(shape_of(out)), None if call.one else nr,
                 )  # fmt: skip
 
     def created(self, call: Call, out: Any) -> None:
@@ -350,7 +350,7 @@ class Forward:
         """An op and its results, with the node that autograd made for it."""
         write = waiting.write
         results: list[tuple[int, int, int, bool, int, int | None]] = []
-        fn = None
+        fn, is_plain = None, True
         places: dict[int, int] = {}
         for state, value, is_new in waiting.outs:
             out = state()
@@ -359,7 +359,7 @@ class Forward:
                 if waiting.enabled or not is_new or waiting.base is not None:
                     state.requires = requires_of(out)
                 if state.requires and waiting.enabled:
-                    fn = fn or grad_fn_of(out)
+                    fn, is_plain = fn or grad_fn_of(out), type(out) in PLAIN
                     if len(waiting.outs) > 1:
                         places[out.output_nr] = len(results)
             elif write is not None and write[1] is not None:  # a view that the program has let go of
@@ -373,7 +373,7 @@ class Forward:
         record, outputs = None, tuple(results)
         if fn is not None and not joins and self.is_new(fn):
             widens = waiting.call.broadcasts and self.broadcasts(waiting)
-            record = self.graph.node(fn, waiting.stack, outputs, waiting.arguments, broadcasts=widens)
+            record = self.graph.node(fn, waiting.stack, outputs, waiting.arguments, False, widens, is_plain)
             if places and any(nr != place for nr, place in places.items()):
                 self.graph.node_of(fn).places = places
         inplace = None if part is None else part.number
@@ -546,7 +546,7 @@ def grad_fn_of(tensor: Any) -> Any:
 def shapes_of(fn: Any) -> list[tuple[int, ...]]:
     """The shapes of the results of the op of a node."""
     try:
-        return [tuple(int(n) for n in one.shape) for one in fn._input_metadata]
+        return [tuple(shape_of(one)) for one in fn._input_metadata]
     except (AttributeError, RuntimeError, TypeError, ValueError):
         return [()]
 

@@ -101,14 +101,19 @@ class Graph:
         self.packing = 0  # how many hooks of the user's pack what is saved: to read it would unpack it
 
     def node(self, fn: Any, stack: int, results: Sequence[Any], arguments: Any, code: bool = False,
-             broadcasts: bool = False) -> Any:  # fmt: skip
-        """Watch a new node; the fields of its record."""
+             broadcasts: bool = False, is_plain: bool = True) -> Any:  # fmt: skip
+        """Watch a new node; the fields of its record.
+
+        If its results are not plain, their class would hear of a saved one that is read: its size is then unknown.
+        """
         name = fn.name()
         if "::" in name:
             name = name.rpartition("::")[2]
         node = Node(self.watch, name, stack, results)
         edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
-        saved = unheard(self.saved, fn, results, arguments)  # a saved result is detached once more when it is read
+        saved = unheard(
+            self.saved, fn, results, arguments, is_plain
+        )  # a saved result is detached once more when it is read
         node.frees = bool(saved)
         fn.metadata[self.mark] = node
         if code:
@@ -161,7 +166,7 @@ class Graph:
         node: Node = self.node_of(last)
         return node
 
-    def saved(self, fn: Any, results: Sequence[Any], arguments: Any) -> tuple[Any, ...]:
+    def saved(self, fn: Any, results: Sequence[Any], arguments: Any, is_plain: bool) -> tuple[Any, ...]:
         """(name, value, tensor, bytes) of the saved tensors of a node."""
         kind = type(fn)
         names = self.saved_names.get(kind)
@@ -177,6 +182,11 @@ class Graph:
         unused = STATISTICS if arguments_by_name.get("training") else ()  # never read again
         for attribute, name in names:
             if name in unused:
+                continue
+            if not is_plain and name.startswith(RESULT):
+                nr = int(name.removeprefix(RESULT) or 0)
+                if nr < len(results):
+                    saved.append((name, results[nr][2], results[nr][0], 0))
                 continue
             try:
                 value = getattr(fn, attribute)

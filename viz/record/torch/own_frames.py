@@ -19,6 +19,8 @@ from engine.trace import module_names
 T = TypeVar("T")
 OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), ""), module_names.__file__
 """The beginnings of the names of our files."""
+BEYOND = 1 << 30
+"""A level of a warning that no stack has: Python names `sys` then."""
 OPS = os.path.join("torch", "_ops.py")
 HERE = ("always", None, Warning, re.compile(r"torch\._ops\Z|viz\.record\.torch\."), 0)
 """A filter of warnings: all that are given in frames that may be ours are seen, and given again where they belong."""
@@ -62,6 +64,42 @@ def place_of(warning: Any, frame: FrameType | None) -> FrameType | None:
         around.append(frame)
         frame = frame.f_back
     return next(of_program_outwards(around, lambda one: one), None)
+
+
+def warn_in_program(real: Any) -> Any:
+    """Replaces `warnings.warn`: the frames that `stacklevel` counts are those of the program."""
+
+    @functools.wraps(real)
+    def warn(message: Any, category: Any = None, stacklevel: Any = 1, source: Any = None, **options: Any) -> None:
+        if isinstance(stacklevel, int):
+            stacklevel = level_of(sys._getframe(1), stacklevel, tuple(options.get("skip_file_prefixes", ())))
+        real(message, category, stacklevel, source, **options)
+
+    return warn
+
+
+def level_of(frame: FrameType, level: int, skipped: tuple[str, ...]) -> int:
+    """The level, in a function that `frame` calls, of the frame of the program that has this level in `frame`.
+
+    Files whose names begin with those `skipped` are not counted, except for that of `frame`.
+    """
+    around: list[FrameType] = []
+    outer: FrameType | None = frame
+    while outer is not None:
+        if outer is frame or not is_skipped(outer, skipped):
+            around.append(outer)
+        outer = outer.f_back
+    places = [place for place, _ in of_program_outwards([*enumerate(around)], lambda one: one[1])]
+    level = max(level, 2 if skipped else 1)
+    if level > len(places):
+        return BEYOND
+    return places[level - 1] + (1 if is_skipped(frame, skipped) else 2)
+
+
+def is_skipped(frame: FrameType, prefixes: tuple[str, ...]) -> bool:
+    """Return whether Python does not count a frame when it looks for the one that a warning names."""
+    name = frame.f_code.co_filename
+    return ("importlib" in name and "_bootstrap" in name) or name.startswith(prefixes)
 
 
 def show_in_program(real: Any) -> Any:

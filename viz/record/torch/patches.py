@@ -26,7 +26,7 @@ from engine.trace.module_names import Arguments, begun_after_closure
 from . import entries
 from .forward import grad_fn_of
 from .graph import Hooks, Node
-from .own_frames import HERE, of_program, of_program_outwards, show_in_program
+from .own_frames import HERE, of_program, of_program_outwards, show_in_program, warn_in_program
 from .tensors import requires_of
 
 if TYPE_CHECKING:
@@ -123,10 +123,11 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
                 replace(module, name, functools.partial(compiled_call, watch))
     watched(warnings, show_warning, "_showwarnmsg_impl")
     replace(warnings, "_showwarnmsg", show_in_program)
+    replace(warnings, "warn", warn_in_program)
     undo.append(Filter())
     for name in ("walk_tb", "_walk_tb_with_full_positions"):
-        replace(traceback, name, functools.partial(walk, of_program))
-    replace(traceback, "walk_stack", functools.partial(walk, of_program_outwards))
+        replace(traceback, name, functools.partial(walk, watch, of_program))
+    replace(traceback, "walk_stack", functools.partial(walk, watch, of_program_outwards))
     for name, change in (("__enter__", 1), ("__exit__", -1)):
         replace(torch.autograd.graph.saved_tensors_hooks, name, functools.partial(packing, watch, change))
     if watch.spawned is not None:
@@ -250,6 +251,8 @@ def compiled_call(watch: Watch, function: Any) -> Any:
             return function(*args, **kwargs)
         return unseen(watch, function, *args, **kwargs)
 
+    if hasattr(call, "_torchdynamo_wrapper_id"):  # by this the compiler knows a compiled function that it gets again
+        vars(call)["_torchdynamo_wrapper_id"] = id(call)
     return call
 
 
@@ -463,12 +466,13 @@ def formatted(watch: Watch, real: Any) -> Any:
     return __format__
 
 
-def walk(rest: Any, real: Any) -> Any:
-    """The frames that `traceback` prints, of a traceback or a stack: without the recorder's."""
+def walk(watch: Watch, rest: Any, real: Any) -> Any:
+    """The frames that `traceback` prints, of a traceback or a stack: without the recorder's, except in a report of a
+    fault of its own."""
 
     @functools.wraps(real)
     def walk(frames: Any) -> Any:
-        if frames is None:  # it counts its own callers
+        if frames is None or watch.telling:  # for None it counts its own callers
             return real(frames)
         return rest(real(frames), lambda entry: entry[0])
 

@@ -127,12 +127,19 @@ def copied(tensor: Any) -> Any:
     return numpy_of(tensor.clone())
 
 
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    """The shape of a tensor; empty if it is not known, as that of a nested tensor, or not yet, while torch traces for
+    sizes that it does not know: to ask for a number would fix the size."""
+    try:
+        shape: tuple[int, ...] = tensor.shape
+    except (RuntimeError, NotImplementedError):
+        return ()
+    return shape if type(tensor) in PLAIN or all(type(n) is int for n in shape) else ()
+
+
 def unknown(tensor: Any) -> Unknown:
     """The shape alone."""
-    try:
-        shape = tuple(int(n) for n in tensor.shape)
-    except (RuntimeError, NotImplementedError, TypeError, ValueError):  # of a nested tensor
-        shape = ()
+    shape = tuple(shape_of(tensor))
     return Unknown(shape, int(np.prod(shape, dtype="int64")), tensor.dtype)
 
 

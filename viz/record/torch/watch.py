@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch._C import (
     DisableTorchFunction,
+    DisableTorchFunctionSubclass,
     _len_torch_function_stack,
     _pop_torch_dispatch_stack,
     _push_on_torch_dispatch_stack,
@@ -62,7 +63,8 @@ class Mode(Passing):
         if _len_torch_function_stack():  # a mode of the program's hears nothing of our work
             with DisableTorchFunction():
                 return watch.forward.run(func, args, kwargs or {})
-        return watch.forward.run(func, args, kwargs or {})
+        with DisableTorchFunctionSubclass():  # nor does a subclass of Tensor
+            return watch.forward.run(func, args, kwargs or {})
 
 
 class Watch:
@@ -81,6 +83,7 @@ class Watch:
         self.log, self.stack = recorder.log, recorder.stacks.number
         self.off = 0
         self.fault = ""
+        self.telling = False  # a fault of ours: its traceback has our frames
         self.modules = ModuleNames(self)
         self.tensors = Tensors(
             recorder, self.modules.reached, None if changes is None else functools.partial(changes.leaf, self)
@@ -215,16 +218,17 @@ class Watch:
         """A fault of ours: nothing of torch is recorded from here on, and the program goes on."""
         self.off += FOREVER
         if not self.fault:
+            self.telling = True
             self.fault = traceback.format_exc()
+            self.telling = False
             self.say("the recording of PyTorch ends here: Backstep itself has failed. Please report it:\n" + self.fault)
 
     def guarded(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Do work of ours, which must not raise an error in the program; None if it fails."""
+        """Do work of ours, which must not raise an error in the program and of which no mode or subclass of it hears;
+        None if it fails."""
         try:
-            if _len_torch_function_stack():
-                with DisableTorchFunction():
-                    return work(*args, **kwargs)
-            return work(*args, **kwargs)
+            with DisableTorchFunction():
+                return work(*args, **kwargs)
         except Exception:  # noqa: BLE001 whatever it is, it is ours
             self.failed()
             return None
@@ -235,9 +239,8 @@ class Watch:
             return None
         self.off += 1
         try:
-            if _len_torch_function_stack():
-                return self.guarded(work, *args)
-            return work(*args)
+            with DisableTorchFunction():
+                return work(*args)
         except Exception:  # noqa: BLE001 likewise
             self.failed()
             return None
