@@ -10,6 +10,10 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+IMPORTING = "<frozen importlib._bootstrap>"
+"""The file of Python's own import: it leaves frames of this file out of the traceback of a module that fails, if there
+are no others between them."""
+
 
 class Import(MetaPathFinder):
     """The import of a module, which happens inside a context; it may fail and be tried again."""
@@ -66,3 +70,5 @@ class _Inside(Loader):
         except BaseException:
             self.imported.wait()
             raise
+
+    exec_module.__code__ = exec_module.__code__.replace(co_filename=IMPORTING)

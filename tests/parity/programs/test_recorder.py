@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import subprocess
 import sys
 import threading
 import warnings
@@ -273,6 +274,18 @@ def test_torch_that_is_too_old_is_named_and_the_script_runs(tmp_path: Path, capf
     out, err = capfd.readouterr()
     assert out == "2.3.1+cu121\n"
     assert "backstep: PyTorch 2.3.1+cu121 is too old to be recorded: 2.4 or newer is needed." in err
+
+
+@pytest.mark.parametrize("fault", ["1 / 0", "raise ImportError('no libcudart')", "raise OSError('no libcudart')"])
+def test_torch_that_fails_to_import_has_the_traceback_of_python(fault: str, tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(f"{fault}\n")
+    (tmp_path / "train.py").write_text("import torch\n")
+    alone = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    command = [sys.executable, "-m", "viz", "record", "-o", tmp_path / "train.backstep", tmp_path / "train.py"]
+    recorded = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = [line for line in recorded.stderr.splitlines() if not line.startswith("backstep: ")]
+    assert said == alone.stderr.replace('"train.py"', f'"{tmp_path}/train.py"').splitlines()
+    assert recorded.returncode == alone.returncode == 1
 
 
 def test_torch_that_cannot_be_watched_is_named_and_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
