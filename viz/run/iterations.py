@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, pairwise, permutations, takewhile
+from itertools import pairwise, permutations, takewhile
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from engine.trace.events import (
     CodeEntered,
     Frame,
     GroupEntered,
+    GroupLeft,
     LeafCreated,
     LoopVariable,
     ModeChanged,
@@ -393,12 +394,12 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
     iterations: list[Section] = []
     texts: dict[tuple[int, int], str | None] = {}  # by depth and line of a loop: what is told of its value, if any
     header: int | None = None  # where the events of the header began that come before an iteration
-    inside, last, first_stack, has_called = False, 0, -1, False
-    steps = np.sort([*chain.from_iterable(ends_of_steps(trace, outline).values())])
+    inside, last, first_stack, has_called, since = False, 0, -1, False, 0
+    ends = _ends_of_outer_groups(outline)
 
     def is_other_pass(stack: int, event: int) -> bool:
         *outer, innermost = _loops_around(trace, stack)
-        return bool(outer) and innermost == place and within(steps, iterations[-1].start, event + 1)
+        return bool(outer) and innermost == place and within(ends, since, event + 1)
 
     for event, stack in _turning_points(outline, told_at, calls):
         turned = False
@@ -422,11 +423,20 @@ def _iterations_of(trace: Trace, outline: Outline, place: Place) -> list[Section
             around = tuple(_outer_labels(trace, stack, texts, place))
             iterations.append(Section("iteration", value or "", begin, len(outline.kinds), around, place))
             first_stack, has_called = stack, False
-        has_called |= event in calls
+        if event in calls:
+            has_called, since = True, event
         inside, header, last = True, None, here
     outer = takewhile(place.__ne__, _loops_around(trace, first_stack))
     is_apart = any(_loop(trace, one).variable in (None, NAMELESS) for one in outer)
     return _apart(Pauses(trace, outline), iterations) if is_apart else iterations
+
+
+def _ends_of_outer_groups(outline: Outline) -> np.ndarray:
+    """The events with which a group ends that is inside no other: a call of a model, or the step of an optimiser."""
+    kinds = outline.kinds & (RECORDED - 1)
+    changes = (kinds == CODES[GroupEntered]).astype(np.int64) - (kinds == CODES[GroupLeft])
+    ends: np.ndarray = np.flatnonzero((changes < 0) & (np.cumsum(changes) == 0))
+    return ends
 
 
 def _told_at(outline: Outline) -> dict[int, tuple[LoopVariable, ...]]:
