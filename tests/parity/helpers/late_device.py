@@ -7,6 +7,7 @@ use it in a process of their own.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ BEHIND: dict[int, Any] = {}
 """The tensors in main memory, by the storages of those on the device."""
 QUEUE: list[Callable[[], object]] = []
 """Copies that are to come."""
+WAITING = threading.Lock()
 KEPT: list[Any] = []
 
 
@@ -30,8 +32,9 @@ class Event:
 
     def synchronize(self) -> None:
         """Wait for it."""
-        while QUEUE:
-            QUEUE.pop(0)()
+        with WAITING:
+            while QUEUE:
+                QUEUE.pop(0)()
 
 
 class Library:

@@ -22,6 +22,8 @@ PART = 2**24
 BLOCK = 2**22
 """Bytes of pinned memory that are asked for together, which is slow."""
 ALIGNED = 64
+numpy_of = torch._C.TensorBase.numpy
+"""torch's own, which `patches` may have replaced on Tensor: the elements do not leave the program here."""
 WAITING = 64 * 2**20
 """Bytes of arrays that may wait in pinned memory, which the system cannot use otherwise."""
 
@@ -49,11 +51,11 @@ class Queue:
 
     def elements(self, tensor: Any, kind: Any) -> Arriving:
         """All elements of a tensor, as an array."""
-        copy, wait = self.fetch(tensor), self.event(tensor.device)
+        elements, wait = self.fetch(tensor), self.event(tensor.device)
 
         def arrive() -> Any:
             wait()
-            return copy.numpy().view(kind).copy()
+            return elements.view(kind).copy()
 
         arriving = Arriving(tuple(tensor.shape), kind, arrive)
         self.coming.append(arriving)
@@ -72,7 +74,7 @@ class Queue:
         return DeviceSummary(tuple(tensor.shape), kind, Fetched(statistics, elements, size, self.event(tensor.device)))
 
     def fetch(self, tensor: Any) -> Any:
-        """A copy of a tensor in pinned memory, complete once the device has come so far."""
+        """A copy of a tensor in pinned memory, as an array, complete once the device has come so far."""
         size = tensor.numel() * tensor.element_size()
         if size > BLOCK:
             copy = pinned(size)
@@ -81,7 +83,7 @@ class Queue:
                 self.block, self._free = pinned(BLOCK), 0
             copy = self.block[self._free : self._free + size]
             self._free = -(-(self._free + size) // ALIGNED) * ALIGNED
-        return copy.view(tensor.dtype).view(tensor.shape).copy_(tensor, non_blocking=True)
+        return numpy_of(copy.view(tensor.dtype).view(tensor.shape).copy_(tensor, non_blocking=True))
 
     def event(self, device: Any) -> Callable[[], object]:
         """What waits until the device has done all that is in its queue now."""
@@ -116,7 +118,7 @@ class Fetched:
     def sample(self) -> Any:
         """The sample, as an array."""
         self.wait()
-        return self._sample.numpy()
+        return self._sample
 
 
 class DeviceSummary(Summary):

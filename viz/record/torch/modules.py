@@ -80,7 +80,7 @@ class ModuleNames:
         prefix of these."""
         before = self.holders.get(module)
         if before is None:
-            module_name = held_as(module, sys._getframe(4))
+            module_name = held_as(module, sys._getframe(4)) or held_as(module, self.watch.threads.caller())
             before = f"{module_name}." if module_name else ""
             self.holders.note(module, before)
         parts = list(parts_of(module))
@@ -103,8 +103,9 @@ class ModuleNames:
         """(source, name) of a parameter that is used before a call of its module is seen, if the program holds that: an
         optimiser may meet it first, and a library has calls of its own, as GPyTorch."""
         if parameter not in self._parameters:
-            for module_name, module in held_modules(sys._getframe(1)):
-                self.look_into(module, module_name)
+            for frame in (sys._getframe(1), self.watch.threads.caller()):
+                for module_name, module in held_modules(frame):
+                    self.look_into(module, module_name)
         name = self._parameters.get(parameter)
         return ("seen", None) if name is None else ("parameter", name)
 

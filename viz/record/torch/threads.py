@@ -65,7 +65,13 @@ class Threads:
         if number == self.recorded:
             return True
         threads: Any = threading
-        return number not in self.watched and number not in threads._active  # `current_thread` would enter it there
+        is_at_work = self.watch.backward.call is not None and number not in self.watched
+        return is_at_work and number not in threads._active  # `current_thread` would enter it there
+
+    def caller(self) -> Any:
+        """The innermost frame of the recorded thread, if this one is torch's own and works for it; None otherwise."""
+        number = get_ident()
+        return None if number == self.recorded else sys._current_frames().get(self.recorded)
 
     def may_begin(self, uses_gradients: Callable[[], bool] = lambda: True) -> bool:
         """Return whether this thread is recorded; if it begins to use gradients and no other is busy, it will be."""
