@@ -45,6 +45,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.machinery import SourceFileLoader
+from pathlib import Path
 
 import viz
 from engine.arrays.session import is_users, slot
@@ -57,7 +58,9 @@ from engine.trace.messages import message_of
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import import_rewrite, prints, torch_import
+from viz.record.imports import SameNames
 from viz.record.limits import in_words
+from viz.record.missing_recording import OURS, module_of, shadows
 from viz.record.no_input import NoInput
 from viz.record.place import place_of
 from viz.record.torch.changes import Changes
@@ -83,8 +86,9 @@ def main(argv: list[str]) -> int:
     places = Places(os.path.dirname(filename))
     place = place_of(os.getcwd())
     _prepare(script, args, folder)
+    names = _same_names(folder)
     if as_torch:
-        torch_import.install()
+        torch_import.install(functools.partial(names.side, is_ours=True))
     viz.show = _left_out
     recorder = Recorder()
     selection = Selection(tuple((first, end) for first, end in limits["steps"]), limits["every"])
@@ -103,7 +107,7 @@ def main(argv: list[str]) -> int:
         sys.stdin = typed.as_text()
     spawned = None if changes is not None else functools.partial(_spawned, path, selection, limits["pauses"])
     arrival = Arrival(recorder, _say, changes, spawned)
-    outcome = _Outcome(recorder, as_torch, arrival)
+    outcome = _Outcome(recorder, as_torch, arrival, has_own_engine="engine" in names.names and not as_torch)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
         code = _read(filename, options["on_torch"])
@@ -114,6 +118,7 @@ def main(argv: list[str]) -> int:
         places.add(filename)
         module = _main_module(filename)
         prints.note_prints(recorder)
+        names.separate()
         stream.start()
         if not as_torch:
             arrival.wait()
@@ -130,6 +135,13 @@ def main(argv: list[str]) -> int:
         rerun = None if changes is None else [changes.missed, changes.fault, typed.was_read]
         _report(report, outcome, stream, seconds, failure, rerun)
     return outcome.status
+
+
+def _same_names(folder: str) -> SameNames:
+    """The modules in a script's folder that have names of ours."""
+    specs = filter(None, map(importlib.util.find_spec, (*OURS, "backstep")))
+    files = shadows(Path(folder), Path(viz.__file__).parent.parent)
+    return SameNames(map(module_of, files), [os.path.dirname(str(spec.origin)) for spec in specs])
 
 
 def _spawned(path: str, selection: Selection, pauses: bool, function: Any) -> Any:
@@ -241,8 +253,8 @@ def _as_module(main: types.ModuleType, name: str) -> None:
 class _Outcome:
     """How a script ended."""
 
-    def __init__(self, recorder: Recorder, as_torch: bool, arrival: Arrival) -> None:
-        self.recorder, self.as_torch, self.arrival = recorder, as_torch, arrival
+    def __init__(self, recorder: Recorder, as_torch: bool, arrival: Arrival, has_own_engine: bool) -> None:
+        self.recorder, self.as_torch, self.arrival, self.has_own_engine = recorder, as_torch, arrival, has_own_engine
         self.status = 0
         self.interrupted = False
         self.error = ""
@@ -282,7 +294,7 @@ class _Outcome:
 
     def raised(self, error: BaseException) -> None:
         """Recorded as the last event, and printed as Python prints it, without our own frames."""
-        note = torch_import.explain_missing(error, self.as_torch)
+        note = None if self.has_own_engine else torch_import.explain_missing(error, self.as_torch)
         if note:
             error.add_note(note)
             self.note = note

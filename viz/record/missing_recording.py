@@ -196,19 +196,25 @@ def shadows(folder: Path, root: Path) -> list[str]:
     return names
 
 
+def module_of(file: str) -> str:
+    """The module that is imported from a file or a package.
+
+    >>> module_of("engine.py"), module_of("viz/__init__.py")
+    ('engine', 'viz')
+    """
+    return Path(file).parts[0].removesuffix(".py")
+
+
+INSTEAD = {"engine": "`from backstep import engine as torch`", "viz": "`from backstep import show`"}
+"""How a script imports ours where it has a module of the same name."""
+
+
 def shadowed(script: str, files: Sequence[str]) -> str:
     """The explanation for files that `shadows` found; "" for none."""
-    if not files:
-        return ""
-    names = " and ".join(f"`{name}`" for name in files)
-    modules = list(dict.fromkeys(Path(file).parts[0].removesuffix(".py") for file in files))
-    same = "has the same name as a part" if len(files) == 1 else "have the same names as parts"
-    imports = " and ".join(f"`import {module}`" for module in modules)
-    loads = "loads" if len(modules) == 1 else "load"
-    it = "it" if len(files) == 1 else "them"
-    return (
-        f"{names} beside {script} {same} of Backstep. Here {imports} {loads} "
-        f"Backstep's, not yours. Rename yours (for instance to my_{modules[0]}) if the script needs {it}."
+    return " ".join(
+        f"`import {module}` loads `{file}` beside {script}, as without Backstep. "
+        f"If Backstep's own is meant, write {INSTEAD[module]}."
+        for module, file in {module_of(file): file for file in files}.items()
     )
 
 

@@ -294,8 +294,10 @@ def _reported(path: Path) -> dict[str, Any]:
 
 def _recording(script: Path, target: Path, returncode: int, report: dict[str, Any], as_torch: bool) -> Recording:
     counts, unreadable = _counts(target)
-    notes = [missing_recording.shadowed(script.name, missing_recording.shadows(script.resolve().parent, ROOT))]
     error = report.get("error", "")
+    is_found = bool(error) or not counts.ops
+    files_like_ours = missing_recording.shadows(script.resolve().parent, ROOT) if is_found else []
+    notes = [missing_recording.shadowed(script.name, files_like_ours)]
     cut = report.get("cut")
     if report.get("failure"):
         log.error("the recording failed:\n%s", report["failure"])

@@ -10,7 +10,8 @@ import importlib
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -37,7 +38,11 @@ BY_HAND = "You can write it with tensor ops: a layer as `x @ W + b`, an update a
 
 
 class Finder(MetaPathFinder, Loader):
-    """Answers `torch` and `torch.*` with `engine` and `engine.*`, also where torch is installed."""
+    """Answers `torch` and `torch.*` with `engine` and `engine.*`, also where torch is installed.  In the context
+    `around`, `engine` is ours."""
+
+    def __init__(self, around: Callable[[], AbstractContextManager[None]]) -> None:
+        self.around = around
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -48,7 +53,8 @@ class Finder(MetaPathFinder, Loader):
             return None
         ours = _ours(rest)
         try:
-            importlib.import_module(ours)
+            with self.around():
+                importlib.import_module(ours)
         except ModuleNotFoundError as error:
             if error.name is None or not ours.startswith(error.name):
                 raise
@@ -65,8 +71,10 @@ class Finder(MetaPathFinder, Loader):
         name = module.__spec__.name
         rest = name.partition(".")[2]
         absent = absent_module(rest)
-        ours = sys.modules.get(_ours(rest))
-        sys.modules[name] = Absent(name, absent) if ours is None and absent is not None else sys.modules[_ours(rest)]
+        with self.around():
+            ours = sys.modules.get(_ours(rest))
+        answer: Any = Absent(name, absent) if ours is None and absent is not None else ours
+        sys.modules[name] = answer
 
 
 def _ours(rest: str) -> str:
@@ -75,11 +83,11 @@ def _ours(rest: str) -> str:
     return f"engine.{rest}" if rest else "engine"
 
 
-def install() -> None:
+def install(around: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
     """Answer from now on."""
     for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
         del sys.modules[name]
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, Finder(around))
     for module in (*REASONS, *MOVED):  # `torch.onnx.export(...)` needs no import of its own
         importlib.import_module(f"torch.{module}")
 

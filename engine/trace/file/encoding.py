@@ -23,6 +23,7 @@ import numpy as np
 from ...arrays import array
 from ...arrays.element_types import ELEMENT_TYPES, NAMED, name_of
 from ...ops.op import REGISTRY, Op
+from .. import events
 from ..events import AnyEvent, Event, GroupEntered, LoopVariable, OpCalled, VjpRun
 
 KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(AnyEvent)}
@@ -291,7 +292,7 @@ def _writer(kind: type) -> Callable[[Any], str]:
     It is compiled because an event is written for each op of a program that waits: collecting the fields in a dict, and
     letting `json` look at each, takes twice as long.
     """
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, vars(events))
     names = [field.name for field in dataclasses.fields(kind) if field.name not in _ELSEWHERE]
     needed: dict[str, Any] = {
         "quoted": quoted, "static": _static, "row": _row, "sizes": shape_text, "several": _several,
@@ -391,7 +392,7 @@ class _Records:
         return self._readers[kind]
 
     def _reader_of(self, kind: type) -> Callable[[Any], Any]:
-        hints = typing.get_type_hints(kind)
+        hints = typing.get_type_hints(kind, vars(events))
         readers = [(f.name, self._field(f.name, hints[f.name]), f.default) for f in dataclasses.fields(kind)]
 
         def read(data: Any) -> Any:

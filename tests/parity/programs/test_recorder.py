@@ -21,7 +21,7 @@ from engine.trace.events import ErrorRaised, GroupEntered, LeafCreated, OpCalled
 from engine.trace.file.consistency import open_checked
 from tests.parity.helpers.recordings import recorded_here
 from viz.record.block import Block
-from viz.record.late_import import Import
+from viz.record.imports import Import
 from viz.record.runner import Script, run_script
 from viz.record.torch.import_hook import watching
 

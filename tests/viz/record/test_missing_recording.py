@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,26 +40,52 @@ def test_script_of_real_torch_is_told_of_as_torch() -> None:
 
 
 @pytest.mark.parametrize("name", ["engine.py", "viz.py", "engine/__init__.py"])
-def test_files_named_like_ours_are_explained_not_obeyed(
-    script: Script, tmp_path: Path, capfd: Capture, name: str
-) -> None:
+def test_modules_named_like_ours_are_the_programs(script: Script, tmp_path: Path, capfd: Capture, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text("print('obeyed')")
-    recording, trace = script(SMALL + "import viz\n")
-    assert "obeyed" not in capfd.readouterr().out and "Accumulated" in kinds(trace)
-    assert f"`{name}`" in recording.explanation and "Rename yours" in recording.explanation
+    (tmp_path / name).write_text("def mine(y):\n    return y.sum()\n")
+    module = missing_recording.module_of(name)
+    recording, trace = script(
+        f"from backstep import engine as torch, record\nfrom {module} import mine\nimport {module}, sys\n"
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "with record() as trace:\n    mine(x * x).backward()\n    print(x.grad)\n"
+        f"print(len(trace.events) > 5, sys.modules['{module}'] is {module}, {module}.__file__)\n"
+    )
+    assert capfd.readouterr().out == f"tensor([2., 4.])\nTrue True {tmp_path / name}\n"
+    assert "Accumulated" in kinds(trace) and not recording.explanation and recording.returncode == 0
+
+
+def test_import_of_another_engine_is_explained(script: Script, tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("")
+    recording, _ = script(SMALL)
+    assert recording.error == "AttributeError" and "has no" not in recording.note
+    assert "If Backstep's own is meant, write `from backstep import engine as torch`." in recording.explanation
+
+
+def test_block_in_a_program_with_an_engine_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text("def mine(y):\n    return y.sum()\n")
+    (tmp_path / "program.py").write_text(
+        "import backstep, engine\nfrom backstep import engine as torch\n"
+        "with backstep.record() as trace:\n"
+        "    engine.mine(torch.ones(2, requires_grad=True)).backward()\n"
+        "print(len(backstep.replay(trace).events) == len(trace.events))\n"
+    )
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "viz" / "public")))
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
 
 
 def test_own_files_do_not_shadow_themselves() -> None:
     assert missing_recording.shadows(ROOT, ROOT) == [] and missing_recording.shadowed("s.py", []) == ""
 
 
-def test_several_files_named_like_ours_are_explained_in_the_plural() -> None:
+def test_each_file_named_like_ours_is_explained() -> None:
     one = missing_recording.shadowed("s.py", ["viz.py"])
-    assert one.startswith("`viz.py` beside s.py has the same name as a part of Backstep. Here `import viz` loads ")
+    assert one.startswith("`import viz` loads `viz.py` beside s.py, as without Backstep.")
     two = missing_recording.shadowed("s.py", ["engine.py", "viz/__init__.py"])
-    assert two.startswith("`engine.py` and `viz/__init__.py` beside s.py have the same names as parts of Backstep.")
-    assert "Here `import engine` and `import viz` load Backstep's" in two and two.endswith("if the script needs them.")
+    assert "`import engine` loads `engine.py`" in two and "`import viz` loads `viz/__init__.py`" in two
 
 
 @pytest.mark.parametrize(

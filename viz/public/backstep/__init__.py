@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterable
 from os import PathLike
@@ -133,7 +134,7 @@ def check(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
     tensors = inputs if isinstance(inputs, (list, tuple)) else (inputs,)
     torch = sys.modules.get("torch")
     is_torchs = any(isinstance(one, getattr(torch, "Tensor", ())) for one in tensors)
-    library: Any = torch if is_torchs else importlib.import_module("engine")
+    library: Any = torch if is_torchs else __getattr__("engine")
     return bool(library.autograd.gradcheck(function, inputs, **options))
 
 
@@ -144,7 +145,29 @@ def load_ipython_extension(shell: object) -> None:
     viz.load_ipython_extension(shell)
 
 
+def _join() -> None:
+    """Let the program have a module `engine` of its own: `import engine` is that one, and in our modules ours."""
+    engine, viz = importlib.util.find_spec("engine"), importlib.util.find_spec("viz")
+    root = os.path.dirname(os.path.dirname(str(viz and viz.origin)))
+    folders = [os.path.join(root, "engine"), os.path.join(root, "viz"), os.path.dirname(__file__)]
+    if engine is None or os.path.dirname(str(engine.origin)) in folders:
+        return
+    if not os.path.isfile(os.path.join(folders[1], "record", "imports.py")):
+        raise ImportError(
+            f"Backstep needs its own `viz`, and `import viz` finds {viz and viz.origin}: rename that, "
+            "or record the script with `backstep run`"
+        )
+    from viz.record.imports import SameNames
+
+    SameNames(["engine"], folders).join(root)
+
+
+_join()
+
+
 def __getattr__(name: str) -> Any:
     if name != "engine":
         raise AttributeError(f"module 'backstep' has no attribute {name!r}")
-    return importlib.import_module("engine")
+    import engine  # a statement, and no `import_module`: where the program has an `engine` too, this is ours
+
+    return engine

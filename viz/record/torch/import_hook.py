@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.trace.recorder import Recorder
 
-from ..late_import import Import
+from ..imports import Import
 
 if TYPE_CHECKING:
     from .changes import Changes

@@ -29,7 +29,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 from engine.arrays.session import slot
 from engine.trace.recorder import Recorder
 
-from ..late_import import Import
+from ..imports import Import
 from . import entries, patches
 from .backward import Backward, remove
 from .calls import Passing
