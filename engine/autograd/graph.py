@@ -225,7 +225,7 @@ class _All:
 
     def asked_for(self, node: Any) -> bool:
         """Return whether autograd.grad() returns a leaf's gradient: torch cannot tell then whether it will run."""
-        return type(node) is nodes.AccumulateGrad and not self.run.accumulate and (node, 0) in self.run.taken
+        return type(node) is nodes.AccumulateGrad and not self.run.accumulate and (node, 0) in self.run.by_capture
 
     def hook(self, place: int) -> Callable[[Tensor], None]:
         """The hook of one tensor."""

@@ -230,6 +230,7 @@ print(lazy[0].weight.grad, seen)
 """
 
 
+@pytest.mark.newest  # on 2.4 the class that wraps a tensor hears of one more detach
 def test_subclasses_of_tensor_hear_of_the_programs_own_work_only() -> None:
     """Nor do parameters that have no elements yet end the recording."""
     trace = recorded_as_alone(SUBCLASSES)

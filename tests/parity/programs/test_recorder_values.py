@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
@@ -338,15 +337,8 @@ def work_on(device: str, folder: Path) -> Any:
     return json.loads(done.stdout)
 
 
-def has_late_device() -> bool:
-    """Return whether this PyTorch takes a device that is written in Python."""
-    registration = importlib.import_module("torch.utils.backend_registration")
-    return hasattr(registration, "_setup_privateuseone_for_python_backend")
-
-
+@pytest.mark.newest
 def test_on_a_device_events_places_and_values_are_those_on_the_cpu(tmp_path: Path) -> None:
-    if not has_late_device():
-        pytest.skip("this PyTorch has no devices written in Python")
     here, there = work_on("cpu", tmp_path), work_on("late", tmp_path)
     (events, sums, shapes), (its_events, its_sums, its_shapes) = here, there
     for mine, its in zip([*events, *shapes], [*its_events, *its_shapes], strict=True):  # one by one: the lists are long
