@@ -111,6 +111,11 @@ class Arriving:
         self._arrive: Callable[[], Any] | None = arrive
         self._array: Any = None
 
+    @property
+    def is_there(self) -> bool:
+        """Whether somebody has read it."""
+        return self._arrive is None
+
     def read(self) -> Any:
         """The array.  Two threads may ask, the program's and the one that writes the file."""
         arrive = self._arrive

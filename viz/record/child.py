@@ -60,7 +60,7 @@ from engine.trace.source import Places
 from viz.record import import_rewrite, prints, torch_import
 from viz.record.imports import SameNames
 from viz.record.limits import in_words
-from viz.record.missing_recording import OURS, module_of, shadows
+from viz.record.missing_recording import module_of, shadows
 from viz.record.no_input import NoInput
 from viz.record.place import place_of
 from viz.record.torch.changes import Changes
@@ -139,9 +139,8 @@ def main(argv: list[str]) -> int:
 
 def _same_names(folder: str) -> SameNames:
     """The modules in a script's folder that have names of ours."""
-    specs = filter(None, map(importlib.util.find_spec, (*OURS, "backstep")))
-    files = shadows(Path(folder), Path(viz.__file__).parent.parent)
-    return SameNames(map(module_of, files), [os.path.dirname(str(spec.origin)) for spec in specs])
+    root = Path(os.path.abspath(viz.__file__)).parent.parent
+    return SameNames(map(module_of, shadows(Path(folder), root)), str(root))
 
 
 def _spawned(path: str, selection: Selection, pauses: bool, function: Any) -> Any:

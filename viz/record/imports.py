@@ -83,13 +83,13 @@ class _Inside(Loader):
 class SameNames:
     """Modules of the program that have the names of ours, such as its own `engine.py`: each side imports its own.
 
-    `sys.modules` has the program's, as without us, except while one of our modules imports another one.  `folders` are
-    those of our packages.
+    `sys.modules` has the program's, as without us, except while one of our modules imports another one.  `root` is the
+    folder of our packages.
     """
 
-    def __init__(self, names: Iterable[str], folders: Iterable[str]) -> None:
-        self.names = frozenset(names)
-        self.folders = tuple(os.path.join(folder, "") for folder in folders)
+    def __init__(self, names: Iterable[str], root: str) -> None:
+        self.names, self.root = frozenset(names), root
+        self.folders = tuple(os.path.join(root, package, "") for package in ("engine", "viz", "backstep"))
         self.absent: dict[str, ModuleType] = {}  # the modules of the other side, which sys.modules does not have now
         self.has_ours = True  # whether it has ours
         self._real: Any = builtins.__import__
@@ -101,17 +101,17 @@ class SameNames:
             self._swap()
             builtins.__import__ = self._import
 
-    def join(self, root: str) -> None:
-        """Load ours from the folder `root`, in a program that sees its own."""
+    def join(self) -> None:
+        """Load ours, in a program that sees its own."""
         self.has_ours = False
         builtins.__import__ = self._import
         with self.side(is_ours=True):
-            sys.path.insert(0, root)
+            sys.path.insert(0, self.root)
             try:
                 for name in self.names:
                     importlib.import_module(name)
             finally:
-                sys.path.remove(root)
+                sys.path.remove(self.root)
 
     @contextlib.contextmanager
     def side(self, is_ours: bool) -> Iterator[None]:

@@ -295,9 +295,9 @@ def _reported(path: Path) -> dict[str, Any]:
 def _recording(script: Path, target: Path, returncode: int, report: dict[str, Any], as_torch: bool) -> Recording:
     counts, unreadable = _counts(target)
     error = report.get("error", "")
-    is_found = bool(error) or not counts.ops
-    files_like_ours = missing_recording.shadows(script.resolve().parent, ROOT) if is_found else []
-    notes = [missing_recording.shadowed(script.name, files_like_ours)]
+    went_well = counts.ops and not error
+    files = [] if went_well else missing_recording.shadows(script.resolve().parent, ROOT)
+    notes = [missing_recording.shadowed(script.name, files)]
     cut = report.get("cut")
     if report.get("failure"):
         log.error("the recording failed:\n%s", report["failure"])
@@ -315,11 +315,11 @@ def _recording(script: Path, target: Path, returncode: int, report: dict[str, An
     note = _sentence(report.get("note", ""))
     if report and not cut and not unreadable and not note:
         notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
-    files = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in report.get("files", ()))]))
+    imported = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in report.get("files", ()))]))
     unprinted = " ".join(n for n in notes if n)
     applied = Applied(*report["changes"]) if report.get("changes") else None
     return Recording(
-        target, returncode, unprinted, note, error, files, report.get("iterations", 0),
+        target, returncode, unprinted, note, error, imported, report.get("iterations", 0),
         report.get("are_updates", False), report.get("skipped", 0), report.get("seconds", 0.0), applied,
     )  # fmt: skip
 

@@ -136,7 +136,7 @@ class Stream:
         self._contents: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
-        self._ended = 0  # the entries whose calls are over: a print may write more meanwhile
+        self._closed = 0  # the entries of which no call goes on: a print may write more until then
         self._current = Current()
         self._meter = Meter(self._value, lambda tensor, _: self._current.of(tensor))
         self._warned = self._stopped = False
@@ -171,14 +171,13 @@ class Stream:
         slot.active = self.recorder
         if self._pauses is not None:
             self._pauses.begin()
-        self._thread = _thread.start_new_thread(
-            self._run, ()
-        )  # not a Thread: `threading.enumerate()` has the program's only
+        # Not a Thread: `threading.enumerate()` has the program's only.
+        self._thread = _thread.start_new_thread(self._run, ())
 
     def until(self, entries: int, values: int, stacks: int) -> Trace:
         """The recording up to an entry, a value and a stack of the recorder, as far as it could be written."""
         with self._lock:
-            self._ended = entries
+            self._closed = entries
             while self._done < entries and not self._is_over():
                 self._write(INTERVAL)
             if not self._stop.is_set() and not self._is_over():
@@ -470,7 +469,7 @@ class Stream:
         """
         recorder = self.recorder
         ready = len(recorder.log)
-        if ready > self._ended and recorder.log[ready - 1][0] == "print" and not self._stop.is_set():
+        if ready > self._closed and recorder.log[ready - 1][0] == "print" and not self._stop.is_set():
             ready -= 1  # its call may write more
         for key in list(recorder.stacks.numbers)[len(self._stacks) :]:
             self._stacks.append(self.places.stack(key, recorder.stacks.codes))

@@ -149,17 +149,16 @@ def _join() -> None:
     """Let the program have a module `engine` of its own: `import engine` is that one, and in our modules ours."""
     engine, viz = importlib.util.find_spec("engine"), importlib.util.find_spec("viz")
     root = os.path.dirname(os.path.dirname(str(viz and viz.origin)))
-    folders = [os.path.join(root, "engine"), os.path.join(root, "viz"), os.path.dirname(__file__)]
-    if engine is None or os.path.dirname(str(engine.origin)) in folders:
+    if engine is None or os.path.dirname(str(engine.origin)) == os.path.join(root, "engine"):
         return
-    if not os.path.isfile(os.path.join(folders[1], "record", "imports.py")):
+    if not os.path.isfile(os.path.join(root, "viz", "record", "imports.py")):
         raise ImportError(
             f"Backstep needs its own `viz`, and `import viz` finds {viz and viz.origin}: rename that, "
             "or record the script with `backstep run`"
         )
     from viz.record.imports import SameNames
 
-    SameNames(["engine"], folders).join(root)
+    SameNames(["engine"], root).join()
 
 
 _join()

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from engine.trace.summary import SAMPLE, Arriving, Summary
@@ -41,7 +42,10 @@ def queue_of(kind: str) -> Queue | None:
 
 
 class Queue:
-    """Copies from devices of a kind into pinned memory, each after the ops that are in its device's queue."""
+    """Copies from devices of a kind into pinned memory, each after the ops that are in its device's queue.
+
+    `coming` are those that nobody has read, oldest first; those beyond `WAITING` bytes are read.
+    """
 
     def __init__(self, library: Any) -> None:
         self.library = library
@@ -51,7 +55,7 @@ class Queue:
 
     def elements(self, tensor: Any, kind: Any) -> Arriving:
         """All elements of a tensor, as an array."""
-        elements, wait = self.fetch(tensor), self.event(tensor.device)
+        elements, wait = self._copy(tensor), self._event(tensor.device)
 
         def arrive() -> Any:
             wait()
@@ -59,10 +63,10 @@ class Queue:
 
         arriving = Arriving(tuple(tensor.shape), kind, arrive)
         self.coming.append(arriving)
-        self.bytes += arriving.nbytes
-        while self.bytes > WAITING:
+        self.bytes += max(arriving.nbytes, ALIGNED)
+        while self.coming and (self.bytes > WAITING or self.coming[0].is_there):
             oldest = self.coming.popleft()
-            self.bytes -= oldest.nbytes
+            self.bytes -= max(oldest.nbytes, ALIGNED)
             oldest.read()
         return arriving
 
@@ -70,11 +74,11 @@ class Queue:
         """Sample and statistics of a tensor with many elements."""
         size = tensor.numel()
         sample = tensor.reshape(-1)[:: max(1, -(-size // SAMPLE))]
-        statistics, elements = self.fetch(statistics_of(tensor)), self.fetch(sample)
-        return DeviceSummary(tuple(tensor.shape), kind, Fetched(statistics, elements, size, self.event(tensor.device)))
+        statistics = self.elements(statistics_of(tensor), np.dtype("float64"))
+        return DeviceSummary(tuple(tensor.shape), size, self.elements(sample, kind), statistics)
 
-    def fetch(self, tensor: Any) -> Any:
-        """A copy of a tensor in pinned memory, as an array, complete once the device has come so far."""
+    def _copy(self, tensor: Any) -> Any:
+        """A copy in pinned memory, as an array, complete once the device has come so far."""
         size = tensor.numel() * tensor.element_size()
         if size > BLOCK:
             copy = pinned(size)
@@ -85,7 +89,7 @@ class Queue:
             self._free = -(-(self._free + size) // ALIGNED) * ALIGNED
         return numpy_of(copy.view(tensor.dtype).view(tensor.shape).copy_(tensor, non_blocking=True))
 
-    def event(self, device: Any) -> Callable[[], object]:
+    def _event(self, device: Any) -> Callable[[], object]:
         """What waits until the device has done all that is in its queue now."""
         event = self.library.Event()
         event.record(self.library.current_stream(device))
@@ -98,41 +102,33 @@ def pinned(size: int) -> Any:
     return torch.empty(size, dtype=torch.uint8, pin_memory=True)
 
 
-class Fetched:
-    """Statistics and a sample on their way from a device; `wait` returns when they have arrived."""
-
-    def __init__(self, statistics: Any, sample: Any, size: int, wait: Callable[[], object]) -> None:
-        self.statistics, self._sample, self.size, self.wait = statistics, sample, size, wait
-        self.data = None
-        self._numbers: dict[str, float] | None = None
-
-    def look(self) -> dict[str, float]:
-        """The statistics."""
-        if self._numbers is None:
-            self.wait()
-            numbers = dict(zip(NAMES, self.statistics.tolist(), strict=True))
-            counts = {name: int(numbers[name]) for name in ("nan", "inf", "zeros")}
-            self._numbers = {**numbers, **counts, "size": self.size}
-        return self._numbers
-
-    def sample(self) -> Any:
-        """The sample, as an array."""
-        self.wait()
-        return self._sample
-
-
 class DeviceSummary(Summary):
-    """A sample and statistics of a tensor over the limit that is on a device."""
+    """A sample and statistics of a tensor over the limit that is on a device, which arrive later."""
 
     __slots__ = ()
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, fetched: Fetched) -> None:
-        self._elements: Any = fetched
-        self.shape, self.dtype, self.size = shape, dtype, fetched.size
+    def __init__(self, shape: tuple[int, ...], size: int, sample: Arriving, statistics: Arriving) -> None:
+        self._elements: Any = _Statistics(statistics, size)
+        self._sample = sample
+        self.shape, self.dtype, self.size = shape, sample.dtype, size
 
     @property
     def sample(self) -> Any:
-        return self._elements.sample().view(self.dtype)
+        return self._sample.read()
+
+
+class _Statistics:
+    """The statistics of an array that is not in main memory."""
+
+    __slots__ = ("data", "size", "statistics")
+
+    def __init__(self, statistics: Arriving, size: int) -> None:
+        self.data, self.statistics, self.size = None, statistics, size
+
+    def look(self) -> dict[str, float]:
+        numbers = dict(zip(NAMES, self.statistics.read().tolist(), strict=True))
+        counts = {name: int(numbers[name]) for name in ("nan", "inf", "zeros")}
+        return {**numbers, **counts, "size": self.size}
 
 
 def statistics_of(tensor: Any) -> Any:

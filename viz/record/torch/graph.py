@@ -111,9 +111,8 @@ class Graph:
             name = name.rpartition("::")[2]
         node = Node(self.watch, name, stack, results)
         edges = tuple([None if up is None else self.edge(up, nr, stack) for up, nr in fn.next_functions])
-        saved = unheard(
-            self.saved, fn, results, arguments, is_plain
-        )  # a saved result is detached once more when it is read
+        # A saved result is detached once more when it is read.
+        saved = unheard(self.saved, fn, results, arguments, is_plain)
         node.frees = bool(saved)
         fn.metadata[self.mark] = node
         if code:

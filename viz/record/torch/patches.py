@@ -199,12 +199,13 @@ def converted(watch: Watch, real: Any) -> Any:
             return real(self, *args, **kwargs)
         watch.finish()
         dtypes = [(parameter, parameter.dtype) for parameter in self.parameters()]
-        with watch.aside():
-            result = real(self, *args, **kwargs)
-        for parameter, dtype in dtypes:
-            if parameter.dtype is not dtype:
-                watch.tensors.forget(parameter)
-        return result
+        try:
+            with watch.aside():
+                return real(self, *args, **kwargs)
+        finally:
+            for parameter, dtype in dtypes:
+                if parameter.dtype is not dtype:
+                    watch.tensors.forget(parameter)
 
     return _apply
 
