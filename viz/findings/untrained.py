@@ -288,8 +288,8 @@ class _Unreached:
                 f"Remove {them}, for instance with `bias=False`; if {them} should learn, add a term to the loss that "
                 f"depends on {them}.",
             )
-        inputs = not self.inputs.isdisjoint(tensors)
-        reason = f"no root of backward() depends on {them}" if inputs else f"no op uses {them}"
+        is_input = not self.inputs.isdisjoint(tensors)
+        reason = f"no root of backward() depends on {them}" if is_input else f"no op uses {them}"
         return reason, f"Use {them} to compute the loss, or remove {them} from the optimiser."
 
     def stopped(self, place: Written, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
