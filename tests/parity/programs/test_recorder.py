@@ -129,7 +129,8 @@ print(x.grad, own.grad, type(own * 2), [p.grad for p in net.parameters()], z, (n
 
 def run(source: str) -> tuple[str, list[str]]:
     """What a text prints that is run as a script, to the last bit, and its warnings."""
-    out = io.StringIO()
+    out, distribution = io.StringIO(), torch.distributions.Distribution
+    always, validate = torch.is_warn_always_enabled(), distribution._validate_args
     torch.set_printoptions(precision=17)
     torch.set_warn_always(True)  # else the second run does not give the warnings of the first
     try:
@@ -138,6 +139,8 @@ def run(source: str) -> tuple[str, list[str]]:
             exec(compile(source, "net.py", "exec"), {"__name__": "__main__"})
     finally:
         torch.set_printoptions(profile="default")
+        torch.set_warn_always(always)
+        distribution.set_default_validate_args(validate)  # torch.compile turns them off, for the whole process
     return out.getvalue(), sorted({str(one.message) for one in given})
 
 
@@ -173,9 +176,7 @@ def test_program_runs_to_the_last_bit_as_without_recording_and_torch_is_left_as_
     assert {"net.conv.weight", "net.head.bias"} <= set(trace.names.values())
 
 
-def test_whatever_the_recorder_cannot_look_into_runs_as_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    distribution = torch.distributions.Distribution  # torch.compile turns its checks off, for the whole process
-    monkeypatch.setattr(distribution, "_validate_args", distribution._validate_args)
+def test_whatever_the_recorder_cannot_look_into_runs_as_without_it() -> None:
     trace = recorded_as_alone(UNSEEN)
     found = {op.name for op in ops(trace)}
     assert {"aten::_fft_r2c", "aten::_sparse_addmm", "torch::SinBackward0"} <= found  # the last one was compiled
