@@ -212,14 +212,14 @@ def device_of(array: Array) -> device:
     return CPU if isinstance(array, ndarray) else device("cuda", array.device.id)
 
 
-class _Home(threading.local):
+class _HostMemory(threading.local):
     """A switch per thread: while `only` is True, every array is in the memory of the host. A replay runs there,
     whatever device the recording ran on."""
 
     only = False
 
 
-home = _Home()
+home = _HostMemory()
 
 
 def move(array: Array, where: device) -> Array:

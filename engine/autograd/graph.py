@@ -188,12 +188,12 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     for tensor in tensors:
         refresh_view(tensor)
-    watch = _All(tensors, fn) if mode == "all" else _Any(fn)
+    watch = _AllGradients(tensors, fn) if mode == "all" else _AnyGradient(fn)
     handles = [t.register_hook(watch.hook(place)) for place, t in enumerate(tensors)]
-    return _Several(handles)
+    return _HandleGroup(handles)
 
 
-class _Several(RemovableHandle):
+class _HandleGroup(RemovableHandle):
     """One handle for several hooks."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
@@ -210,7 +210,7 @@ NO_LEAVES = (
 )
 
 
-class _All:
+class _AllGradients:
     """Counts what arrives in one backward pass."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
@@ -245,7 +245,7 @@ class _All:
         return arrived
 
 
-class _Any:
+class _AnyGradient:
     """Knows in which backward pass something has arrived."""
 
     def __init__(self, fn: Callable[..., None]) -> None:
@@ -307,11 +307,11 @@ class _Table:
                 entry.copy_tensor()
 
 
-class _Allowed:
+class _MutationMode:
     table: _Table | None = None
 
 
-allowed = _Allowed()
+allowed = _MutationMode()
 
 
 def _before_write(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

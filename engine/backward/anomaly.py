@@ -54,11 +54,11 @@ def note(node: Any) -> None:
         extras["maker"] = running.node
 
 
-class _Running(threading.local):
+class _RunningNode(threading.local):
     node: Any = None
 
 
-running = _Running()
+running = _RunningNode()
 """The node whose backward runs, where anomalies are detected."""
 
 

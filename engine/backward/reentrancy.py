@@ -27,14 +27,14 @@ NESTED = (
 )
 
 
-class _Current(threading.local):
+class _CurrentRun(threading.local):
     run: Any = None
     depth: int = 0
     """The depth of nesting: how many backward passes run, each called by a node of the one before."""
     deepest: int = 0
 
 
-current = _Current()
+current = _CurrentRun()
 """The backward pass that runs in this thread, innermost."""
 
 

@@ -167,28 +167,28 @@ class MixtureSameFamilyConstraint(Constraint):
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
 
-class _Bounded(Constraint):
+class _BoundedConstraint(Constraint):
     """Named by its bounds, which are its attributes."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__[1:]}({', '.join(f'{name}={bound}' for name, bound in vars(self).items())})"
 
 
-class _From(_Bounded):
+class _From(_BoundedConstraint):
     """From a bound on."""
 
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
 
-class _To(_Bounded):
+class _To(_BoundedConstraint):
     """Up to a bound."""
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
 
-class _Between(_Bounded):
+class _Between(_BoundedConstraint):
     """Between two bounds."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
@@ -409,7 +409,7 @@ class _PositiveDefinite(_Symmetric):
         return cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
 
 
-class _Several(Constraint):
+class _PerPart(Constraint):
     """One for each part along a dimension."""
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
@@ -430,7 +430,7 @@ class _Several(Constraint):
             raise AssertionError(f"dim {self.dim} out of range for value with {value.dim()} dimensions")
 
 
-class _Cat(_Several):
+class _Cat(_PerPart):
     """One for each part of the given lengths along a dimension.
 
     Shapes: (*) -> (*).  Source: torch.distributions.constraints.cat.
@@ -454,7 +454,7 @@ class _Cat(_Several):
         return joined([one.check(part) for one, part in zip(self.cseq, slices, strict=True)], self.dim)
 
 
-class _Stack(_Several):
+class _Stack(_PerPart):
     """One for each slice along a dimension.
 
     Shapes: (*) -> (*).  Source: torch.distributions.constraints.stack.

@@ -23,7 +23,7 @@ def _standard(like: Tensor, shape: Sequence[int]) -> Tensor:
     return like.new_empty(shape).normal_()
 
 
-class _Located(Distribution):
+class _LocationScale(Distribution):
     """A distribution that is symmetric around `loc`, where it is highest, with a width of `scale`."""
 
     arg_constraints: ClassVar[Constraints] = {"loc": constraints.real, "scale": constraints.positive}
@@ -41,7 +41,7 @@ class _Located(Distribution):
     mode = mean
 
 
-class Normal(_Located):
+class Normal(_LocationScale):
     """The bell curve around `loc`, `scale` wide.
 
     Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
@@ -212,7 +212,7 @@ class Exponential(Distribution):
         return result
 
 
-class Laplace(_Located):
+class Laplace(_LocationScale):
     """Two exponential distributions back to back, around `loc`.
 
     Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.
@@ -253,7 +253,7 @@ class Laplace(_Located):
         return result
 
 
-class Cauchy(_Located):
+class Cauchy(_LocationScale):
     """A bell-shaped distribution with tails so heavy that it has no mean.
 
     Shapes: loc and scale (*), broadcast -> batch (*).  Raises ValueError for a scale that is not positive.

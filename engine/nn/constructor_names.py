@@ -12,8 +12,8 @@ TORCHS = {
 }  # fmt: skip
 """Bases with a constructor -> what torch calls them; there too it is one for all classes."""
 SHARED = frozenset({
-    "ByLambda", "Plain", "_AlongDim", "_AvgPool", "_ConstantPad", "_Forward", "_LazyForward", "_LazyTransposed",
-    "_MaxUnpool", "_Pad", "_Transposed", "_WithAlpha", "_WithMargin", "_ZeroPad",
+    "ByLambda", "PlainActivation", "_AlongDim", "_AvgPool", "_ConstantPad", "_ConvTranspose", "_Forward",
+    "_LazyForward", "_LazyTransposed", "_MaxUnpool", "_Pad", "_WithAlpha", "_WithMargin", "_ZeroPad",
 })  # fmt: skip
 """Bases whose constructor is written once here, and once for each class in torch: Python names the class there."""
 

@@ -16,7 +16,7 @@ from .parameter import Parameter
 __all__ = ["DataParallel", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
-class _Listed(Module):
+class _IndexedModules(Module):
     """The base of ModuleList and Sequential: modules with the keys "0", "1", ..."""
 
     def _key(self, idx: Any) -> str:
@@ -72,7 +72,7 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-class Sequential(_Listed):
+class Sequential(_IndexedModules):
     """Modules called one after the other, each with the result of the previous one.
 
     Raises IndexError for a place it has not.  Source: torch.nn.Sequential.
@@ -142,7 +142,7 @@ class Sequential(_Listed):
         return self.extend(list(self) * (self._times(other) - 1))
 
 
-class ModuleList(_Listed):
+class ModuleList(_IndexedModules):
     """Modules in a list.
 
     Raises IndexError for a place it has not, TypeError for what is no module.  Source: torch.nn.ModuleList.

@@ -66,7 +66,7 @@ def without_prefix(state_dict: dict[str, Any], prefix: str) -> None:
             metadata[key[len(prefix) :]] = metadata.pop(key)
 
 
-class Loading:
+class StateLoad:
     """One call of load_state_dict: what it was told, and what it found."""
 
     def __init__(self, state: Mapping[str, Any], metadata: Any, strict: bool, assign: bool) -> None:
@@ -175,7 +175,7 @@ class State:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        loading = Loading(state_dict, getattr(state_dict, "_metadata", None), strict, assign)
+        loading = StateLoad(state_dict, getattr(state_dict, "_metadata", None), strict, assign)
         loading.module(self, dict(state_dict), "")
         complaints = loading.complaints()
         if complaints:

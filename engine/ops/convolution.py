@@ -19,7 +19,7 @@ from .notation import sums
 from .op import PLAIN, Traits, op
 from .presentation import Presentation
 from .reduction import sum_dim
-from .result_shapes import Attrs, Sized
+from .result_shapes import Attrs, ShapeArgument
 from .shape import Sizes, clone, slice_
 
 BLOCK = 1 << 21
@@ -290,7 +290,7 @@ convolution = op(
 convolution_weight = op(
     "convolution_weight", _convolution_weight, PLAIN,
     Presentation(
-        shape=Sized("sizes"), name="correlate",
+        shape=ShapeArgument("sizes"), name="correlate",
         word="the image that each weight of a filter saw, times the upstream gradient, added up over positions",
         indexed=sums.filters,
     ),

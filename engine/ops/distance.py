@@ -14,7 +14,7 @@ from .choice import eq, where, zero
 from .elementwise import absolute, pow_number, sign
 from .op import PLAIN, Traits, op
 from .presentation import Presentation
-from .result_shapes import Sized
+from .result_shapes import ShapeArgument
 from .shape import Sizes, unsqueeze
 
 
@@ -95,7 +95,9 @@ pair_differences = op(
 """The row i minus the row j, for all pairs i < j."""
 pair_sums = op(
     "pair_sums", _pair_sums, PLAIN,
-    Presentation(shape=Sized("sizes"), word="each pair's number, added to the first row and taken from the second"),
+    Presentation(
+        shape=ShapeArgument("sizes"), word="each pair's number, added to the first row and taken from the second",
+    ),
     self=lambda grad: pair_differences(grad),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from ..arrays.array import Array, Arrays, xp, zeros_at
 from .notation import index_notation, signs
 from .op import PLAIN, Traits, op
 from .presentation import ADDED_AT, Presentation
-from .result_shapes import Attrs, Sized, like_first
+from .result_shapes import Attrs, ShapeArgument, like_first
 from .shape import Sizes
 
 
@@ -63,7 +63,7 @@ index = op(
 )  # fmt: skip
 index_backward = op(
     "index_backward", _index_backward, Traits(node="IndexPutBackward0"),
-    Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.added_at),
+    Presentation(shape=ShapeArgument("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.added_at),
     self=lambda grad, indices: index(grad, indices),
 )  # fmt: skip
 index_cleared = op(
@@ -110,6 +110,6 @@ index_select = op(
 )  # fmt: skip
 index_sum = op(
     "index_sum", _index_add, PLAIN,
-    Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.rows_added),
+    Presentation(shape=ShapeArgument("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.rows_added),
     self=lambda grad, index, dim: index_select(grad, index, dim),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from .choice import zero
 from .notation import index_notation, signs
 from .op import PLAIN, REGISTRY, Traits, op
 from .presentation import BACK_IN_PLACE, RANDOM, Presentation
-from .result_shapes import Sized, like_first
+from .result_shapes import ShapeArgument, like_first
 from .shape import sum_to_size
 
 SHARING = frozenset({"expand", "unfold", "as_strided"})
@@ -58,7 +58,7 @@ take_slice = op(
 )  # fmt: skip
 spread_slice = op(
     "spread_slice", _spread, PLAIN,
-    Presentation(shape=Sized("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.view_placed),
+    Presentation(shape=ShapeArgument("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.view_placed),
     self=lambda grad, path: take_slice(grad, path),
 )  # fmt: skip
 zero_slice = op(

@@ -19,7 +19,7 @@ from .notation import sums
 from .op import PLAIN, SAME, Traits, op
 from .presentation import Presentation
 from .reduction import gather, sum_dim
-from .result_shapes import Sized
+from .result_shapes import ShapeArgument
 from .shape import Sizes, count, reshape, unsqueeze
 
 # -- what all of them share ---------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ nll_loss2d = op(
 nll_backward = op(
     "nll_loss_backward", _nll_backward, PLAIN,
     Presentation(
-        shape=Sized("sizes"), name="to_target",
+        shape=ShapeArgument("sizes"), name="to_target",
         word="minus the upstream gradient at each target's position (times its weight, over the total where that is a "
         "mean), 0 elsewhere",
         indexed=sums.to_target,
@@ -276,7 +276,7 @@ def _is_chosen(self: Array, sizes: Sizes) -> Array:
     return self.reshape(-1, 1) == xp.arange(_score_count(sizes), like=self)
 
 
-is_chosen = op("is_chosen", _is_chosen, PLAIN, Presentation(shape=Sized("sizes")))
+is_chosen = op("is_chosen", _is_chosen, PLAIN, Presentation(shape=ShapeArgument("sizes")))
 
 
 def _score_count(sizes: Sizes) -> int:
@@ -327,7 +327,7 @@ def _label_counts(self: Array, sizes: Sizes) -> Array:
     return counts
 
 
-label_counts = op("label_counts", _label_counts, PLAIN, Presentation(shape=Sized("sizes")))
+label_counts = op("label_counts", _label_counts, PLAIN, Presentation(shape=ShapeArgument("sizes")))
 
 
 def _multilabel_margin(self: Array, target: Array, reduction: str = "mean") -> Array:

@@ -9,7 +9,7 @@ from ..arrays.array import Array, xp, zeros_at
 from .choice import masked_fill, zero
 from .op import PLAIN, Traits, op
 from .presentation import ADDED_AT, Presentation
-from .result_shapes import Sized, like_first
+from .result_shapes import ShapeArgument, like_first
 from .scatter import copying
 from .shape import Sizes, reshape, select, slice_
 from .views import Geometry, as_strided_from, diagonal, places_of
@@ -43,7 +43,7 @@ take = op(
     self=lambda grad, index, self_sizes: take_sum(grad, index, self_sizes),
 )  # fmt: skip
 take_sum = op(
-    "take_sum", _take_sum, PLAIN, Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT),
+    "take_sum", _take_sum, PLAIN, Presentation(shape=ShapeArgument("sizes"), name="add_at", word=ADDED_AT),
     self=lambda grad, index: take(grad, index),
 )  # fmt: skip
 put = op(
@@ -96,13 +96,14 @@ masked_select = op(
 masked_spread = op(
     "masked_spread", _masked_spread, PLAIN,
     Presentation(
-        shape=Sized("sizes"), name="spread_mask", word="the numbers in turn where the mask is True, 0 elsewhere",
+        shape=ShapeArgument("sizes"), name="spread_mask",
+        word="the numbers in turn where the mask is True, 0 elsewhere",
     ),
     self=lambda grad, mask, self_sizes: masked_taken(grad, mask, self_sizes),
 )  # fmt: skip
 masked_taken = op(
     "masked_taken", _masked_taken, PLAIN,
-    Presentation(shape=Sized("sizes"), name="take_mask", word="the numbers where the mask is True, in turn"),
+    Presentation(shape=ShapeArgument("sizes"), name="take_mask", word="the numbers where the mask is True, in turn"),
     self=lambda grad, mask, self_sizes, mask_sizes: masked_spread(grad, mask, _joint(self_sizes, mask_sizes)),
 )  # fmt: skip
 masked_scatter = op(

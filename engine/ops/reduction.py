@@ -15,7 +15,7 @@ from .elementwise import absolute, exp, pow_number, sign
 from .notation import index_notation, signs, sums
 from .op import FLOAT, PLAIN, Traits, op
 from .presentation import ADDED_AT, PICKED, Presentation
-from .result_shapes import Sized, like_first, number, reduced
+from .result_shapes import ShapeArgument, like_first, number, reduced
 from .shape import Sizes, along, count, expand, flip, sum_to_size, unsqueeze, view
 
 __all__ = ["sum_to_size"]  # the loop looks for it here
@@ -285,7 +285,7 @@ gather = op(
 )  # fmt: skip
 scatter_sum = op(
     "scatter_sum", _scatter_sum, PLAIN,
-    Presentation(shape=Sized("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.scattered),
+    Presentation(shape=ShapeArgument("sizes"), name="add_at", word=ADDED_AT, indexed=index_notation.scattered),
     self=lambda grad, index, dim: gather(grad, index, dim),
 )  # fmt: skip
 

@@ -44,7 +44,7 @@ def reduced(attrs: Attrs, first: Sizes) -> Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class ShapeArgument:
     """The shape that an argument names."""
 
     argument: str
@@ -54,7 +54,7 @@ class Sized:
 
 
 @dataclass(frozen=True, slots=True)
-class Permuted:
+class Permutation:
     """The dimensions in another order: `order(attrs, rank)` says of each which one of the input it is."""
 
     order: Callable[[Attrs, int], Sizes]
@@ -66,7 +66,7 @@ class Permuted:
 def shape_of_result(rule: ResultShape | None, shapes: Sequence[Sizes | None], attrs: Attrs) -> Sizes | None:
     """The shape by a rule where it follows from the `shapes` of the inputs; None where it is not worked out."""
     present_shapes = [s for s in shapes if s is not None]
-    if rule is None or (len(present_shapes) < len(shapes) and not isinstance(rule, Sized)):
+    if rule is None or (len(present_shapes) < len(shapes) and not isinstance(rule, ShapeArgument)):
         return None
     try:
         return rule(attrs, *present_shapes)

@@ -185,7 +185,7 @@ def _ones(value: Any) -> Any:
     return zero(value) + 1
 
 
-class Folding:
+class ScatterGradients:
     """The derivatives of scatter_reduce and index_reduce, which differ in how places are read and added to.
 
     `add(self, index, src, dim)` adds, `take(self, index, dim)` reads, `clear(self, index, dim)` writes 0, and `fold` is
@@ -246,7 +246,7 @@ class Folding:
         return grad / self.add(where(eq(x, result), _ones(grad), 0), index, hit, dim)
 
 
-def _folds(name: str, write: Callable[..., None], source: str, folding: Callable[[], Folding]) -> Any:
+def _folds(name: str, write: Callable[..., None], source: str, folding: Callable[[], ScatterGradients]) -> Any:
     """Declare one of the two ops, whose last input has another name."""
     rules: dict[str, Any] = {
         "self": lambda grad, self, index, src, result, dim, reduce, include_self: folding().of_self(
@@ -334,5 +334,5 @@ index_fill_tensor = op(
     self=lambda grad, index, dim: index_fill(grad, index, dim, 0),
     value=lambda grad, index, dim: sum_all(_where_filled(grad, index, dim)),
 )  # fmt: skip
-SCATTERED = Folding(scatter_add, gather, lambda x, index, dim: scatter_value(x, index, dim, 0), scatter_reduce)
-INDEXED = Folding(index_add, index_select, lambda x, index, dim: index_fill(x, index, dim, 0), index_reduce)
+SCATTERED = ScatterGradients(scatter_add, gather, lambda x, index, dim: scatter_value(x, index, dim, 0), scatter_reduce)
+INDEXED = ScatterGradients(index_add, index_select, lambda x, index, dim: index_fill(x, index, dim, 0), index_reduce)

@@ -15,7 +15,7 @@ from ..arrays.ufunc_folds import folded
 from .notation import index_notation, signs, sums
 from .op import PLAIN, VIEW, Traits, op
 from .presentation import BACK_IN_PLACE, REARRANGED, Presentation
-from .result_shapes import Attrs, Permuted, Sized, like_first
+from .result_shapes import Attrs, Permutation, ShapeArgument, like_first
 
 Sizes = tuple[int, ...]
 
@@ -64,15 +64,15 @@ def _expand(self: Array, size: Sizes) -> Array:
 sum_to_size = op(
     "sum_to_size", _sum_to_size, PLAIN,
     Presentation(shows_shape=True,
-        shape=Sized("size"), name="sum_to", word="summed over the dimensions that were broadcast", notation=signs.total,
-        indexed=sums.sum_of_copies,
+        shape=ShapeArgument("size"), name="sum_to", word="summed over the dimensions that were broadcast",
+        notation=signs.total, indexed=sums.sum_of_copies,
     ),
     self=lambda grad, self_sizes: expand(grad, self_sizes),
 )  # fmt: skip
 expand = op(
     "expand", _expand, VIEW,
     Presentation(
-        shows_shape=True, shape=Sized("size"), word="repeated along dimensions of size 1",
+        shows_shape=True, shape=ShapeArgument("size"), word="repeated along dimensions of size 1",
         indexed=index_notation.repeated,
     ),
     self=lambda grad, self_sizes: sum_to_size(grad, self_sizes),
@@ -141,7 +141,7 @@ RESHAPED = "the same numbers in the same order, in another shape"
 view = op(
     "view", _view, VIEW,
     Presentation(shows_shape=True, rearranges=True,
-        shape=Sized("size"), name="reshape", word=RESHAPED,
+        shape=ShapeArgument("size"), name="reshape", word=RESHAPED,
         indexed=index_notation.respaced,
     ),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
@@ -159,7 +159,7 @@ unsafe_view = op(
 reshape = op(
     "reshape", _copy, Traits(node="ViewBackward0"),
     Presentation(shows_shape=True, rearranges=True,
-        shape=Sized("size"), word=RESHAPED,
+        shape=ShapeArgument("size"), word=RESHAPED,
         indexed=index_notation.respaced,
     ),
     self=lambda grad, self_sizes: reshape(grad, self_sizes),
@@ -248,7 +248,7 @@ SWAPPED = "two dimensions exchanged"
 transpose = op(
     "transpose", _transpose, VIEW,
     Presentation(rearranges=True,
-        shape=Permuted(_swapped), word=SWAPPED, notation=signs.last_two_swapped,
+        shape=Permutation(_swapped), word=SWAPPED, notation=signs.last_two_swapped,
         indexed=index_notation.turned, plain=True,
     ),
     self=lambda grad, dim0, dim1: transpose(grad, dim0, dim1),
@@ -256,7 +256,7 @@ transpose = op(
 permute = op(
     "permute", _permute, VIEW,
     Presentation(shows_shape=True, rearranges=True,
-        shape=Permuted(lambda attrs, rank: tuple(attrs["dims"])), word="the dimensions in another order",
+        shape=Permutation(lambda attrs, rank: tuple(attrs["dims"])), word="the dimensions in another order",
         notation=signs.permuted, indexed=index_notation.turned,
     ),
     self=lambda grad, dims: permute(grad, _inverse(dims)),
@@ -264,7 +264,7 @@ permute = op(
 t = op(
     "t", _t, Traits(node="TBackward0", view=True),
     Presentation(rearranges=True,
-        shape=Permuted(lambda attrs, rank: tuple(range(rank))[::-1]), notation=signs.transposed,
+        shape=Permutation(lambda attrs, rank: tuple(range(rank))[::-1]), notation=signs.transposed,
         indexed=index_notation.turned, plain=True,
     ),
     self=lambda grad: t(grad),
@@ -370,7 +370,7 @@ def _zero_of(self: Array, size: Sizes) -> Array:
 
 
 zero_of = op(
-    "zero_of", _zero_of, PLAIN, Presentation(shape=Sized("size"), notation=signs.nothing),
+    "zero_of", _zero_of, PLAIN, Presentation(shape=ShapeArgument("size"), notation=signs.nothing),
     self=lambda grad, self_sizes: zero_of(grad, self_sizes),
 )  # fmt: skip
 """Zeros of a size, of the kind of a tensor."""
@@ -438,7 +438,7 @@ select = op(
 )  # fmt: skip
 select_backward = op(
     "select_backward", _spread_select, Traits(node="SelectBackwardBackward0"),
-    Presentation(shape=Sized("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.row_placed),
+    Presentation(shape=ShapeArgument("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.row_placed),
     self=lambda grad, dim, index: select(grad, dim, index),
 )  # fmt: skip
 slice_ = op(
@@ -448,7 +448,7 @@ slice_ = op(
 )  # fmt: skip
 slice_backward = op(
     "slice_backward", _spread_slice, Traits(node="SliceBackwardBackward0"),
-    Presentation(shape=Sized("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.part_placed),
+    Presentation(shape=ShapeArgument("sizes"), name="place", word=BACK_IN_PLACE, indexed=index_notation.part_placed),
     self=lambda grad, dim, start, end, step: slice_(grad, dim, start, end, step),
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from .notation import index_notation
 from .op import PLAIN, SAME, Traits, op
 from .presentation import DIAGONAL, Presentation
 from .reduction import amount_share, norm_of, norm_slope, restored, spread, spread_slope, sum_dim, vector_norm, wide
-from .result_shapes import Sized
+from .result_shapes import ShapeArgument
 from .shape import Sizes, count
 
 # -- two results --------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ trace = op(
 )  # fmt: skip
 on_diagonal = op(
     "on_diagonal", _on_diagonal, PLAIN,
-    Presentation(shape=Sized("sizes"), name="diag", word=DIAGONAL, indexed=index_notation.diagonal_placed),
+    Presentation(shape=ShapeArgument("sizes"), name="diag", word=DIAGONAL, indexed=index_notation.diagonal_placed),
     self=lambda grad: trace(grad),
 )  # fmt: skip
 """A number along the diagonal of zeros."""

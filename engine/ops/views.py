@@ -11,7 +11,7 @@ from ..arrays.array import Array, library_of, memory_of, strided, xp, zeros_at
 from .notation import index_notation
 from .op import PLAIN, VIEW, Traits, op
 from .presentation import DIAGONAL, REARRANGED, Presentation
-from .result_shapes import Attrs, Sized
+from .result_shapes import Attrs, ShapeArgument
 from .shape import Sizes, cat, reshape, slice_backward
 
 # -- diagonals ----------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ diagonal = op(
 )  # fmt: skip
 diagonal_backward = op(
     "diagonal_backward", _spread_diagonal, Traits(node="DiagonalBackwardBackward0"),
-    Presentation(shape=Sized("sizes"), name="diag", word=DIAGONAL, indexed=index_notation.diagonal_placed),
+    Presentation(shape=ShapeArgument("sizes"), name="diag", word=DIAGONAL, indexed=index_notation.diagonal_placed),
     self=lambda grad, offset, dim1, dim2: diagonal(grad, offset, dim1, dim2),
 )  # fmt: skip
 diagonal_copy = op(
@@ -115,7 +115,7 @@ unfold = op(
 unfold_backward = op(
     "unfold_backward", _unfold_backward, Traits(node="UnfoldBackwardBackward0"),
     Presentation(
-        shape=Sized("sizes"), name="unfoldᵀ",
+        shape=ShapeArgument("sizes"), name="unfoldᵀ",
         word="the transpose of unfold: each window's numbers are added where they were read",
     ),
     self=lambda grad, dimension, size, step: unfold(grad, dimension, size, step),
@@ -200,7 +200,7 @@ as_strided_copy = op(
 as_strided_backward = op(
     "as_strided_backward", _restrided, PLAIN,
     Presentation(
-        shape=Sized("sizes"), name="as_stridedᵀ",
+        shape=ShapeArgument("sizes"), name="as_stridedᵀ",
         word="the transpose of as_strided: each number is added at the position in memory from which it was read",
     ),
     self=lambda grad, size, stride, storage_offset, source_stride, source_offset: as_strided_from(
@@ -209,7 +209,7 @@ as_strided_backward = op(
 )  # fmt: skip
 as_strided_from = op(
     "as_strided_from", _strided_from, PLAIN,
-    Presentation(shape=Sized("size"), word=STRIDED),
+    Presentation(shape=ShapeArgument("size"), word=STRIDED),
     self=lambda grad, self_sizes, size, stride, storage_offset, source_stride, source_offset: as_strided_backward(
         grad, self_sizes, size, stride, storage_offset, source_stride, source_offset
     ),

@@ -13,7 +13,7 @@ from .scheduler import LRScheduler, need_optimizer, set_value, spread
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
 
-class _WithMomentum(LRScheduler):
+class _MomentumCycle(LRScheduler):
     """The base of both cyclic schedules: momentum goes down while the learning rate goes up."""
 
     cycle_momentum: bool
@@ -38,7 +38,7 @@ class _WithMomentum(LRScheduler):
             group["momentum"] = value
 
 
-class OneCycleLR(_WithMomentum):
+class OneCycleLR(_MomentumCycle):
     """Up to `max_lr` and down to almost nothing, over the whole training.
 
     Raises ValueError where the number of steps is not given, or the strategy is unknown.
@@ -130,7 +130,7 @@ def _phases(part: float, total: int, three: bool) -> list[dict[str, Any]]:
     return [{"end_step": end, **dict(zip(names, between, strict=True))} for end, between in ends]
 
 
-class CyclicLR(_WithMomentum):
+class CyclicLR(_MomentumCycle):
     """Up and down between two learning rates, again and again.
 
     Raises ValueError for another mode.  Source: torch.optim.lr_scheduler.CyclicLR; Smith, 2015.

@@ -12,7 +12,7 @@ from ..nn.constructor_names import name_constructors
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
-from .scheduler import ByLambda, LRScheduler, Several, set_value, values_of
+from .scheduler import ByLambda, CompositeScheduler, LRScheduler, set_value, values_of
 
 __all__ = [
     "ChainedScheduler",
@@ -309,7 +309,7 @@ class CosineAnnealingLR(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * wave / 2 for base in self.base_lrs]
 
 
-class SequentialLR(Several):
+class SequentialLR(CompositeScheduler):
     """One schedule after the other, changing at the milestones.
 
     Raises ValueError where the milestones are not one fewer than the schedules.
@@ -365,7 +365,7 @@ class SequentialLR(Several):
         self._last_lr = scheduler.get_last_lr()
 
 
-class ChainedScheduler(Several):
+class ChainedScheduler(CompositeScheduler):
     """Several schedules at once: each changes the rate set by the previous one.
 
     Raises ValueError for no schedules, or ones of two optimisers.  Source: torch.optim.lr_scheduler.ChainedScheduler.

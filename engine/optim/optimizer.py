@@ -34,14 +34,14 @@ DUPLICATES = (
 )
 
 
-class _Required:
+class _RequiredOption:
     """The default of an option that has none."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
 
 
-required = _Required()
+required = _RequiredOption()
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:

@@ -200,7 +200,7 @@ class ByLambda(LRScheduler):
         self.__dict__.update(state)
 
 
-class Several(LRScheduler):
+class CompositeScheduler(LRScheduler):
     """The base of the two schedules that are made of other schedules."""
 
     _schedulers: list[Any]

@@ -32,7 +32,7 @@ from ..trace.source import Sources
 from .doubts import HOOK_GONE
 from .fixed_actions import FixedActions
 from .program import NONE_PASSED, Command
-from .run import Run, Stopped, fitted, needed
+from .run import ProgramError, Run, fitted, needed
 from .standins import StandIns
 from .user_code import Block, outside
 
@@ -68,7 +68,7 @@ class Commands:
             error = AttributeError(f"'NoneType' object has no attribute '{event.name.partition('.')[0]}_'")
             error.add_note(f"Backstep: there is no {gradient} here, because no backward call has filled it.")
             self.recorder.error(error)
-            raise Stopped from error
+            raise ProgramError from error
 
     def zero(self, command: Command) -> None:
         """Zero a gradient for a command that an edit added; like `zero_grad()`, without one it does nothing."""
@@ -79,7 +79,7 @@ class Commands:
             apply_inplace(REGISTRY["zero"], (leaf._grad,), {})
         except RuntimeError as error:
             self.recorder.error(error)
-            raise Stopped from error
+            raise ProgramError from error
 
     def set_gradient(self, command: Command) -> None:
         event = None if command.base is None else self.base.events[command.base]
@@ -112,7 +112,7 @@ class Commands:
             if not self.survived(recorded):
                 if self.run.nested:
                     raise
-                raise Stopped from error
+                raise ProgramError from error
             results = []
         finally:
             mode.legacy_broadcasting, mode.anomaly = before

@@ -39,14 +39,14 @@ from ..trace.events import (
 from ..trace.messages import WarningKind, warning_kind
 from .doubts import ESCAPED, FORWARD, PASSED_OVER, SEEN, WROTE
 from .program import Edits, given_numbers
-from .run import Run, Stopped, fitted, is_as_recorded, needed, same_bits
+from .run import ProgramError, Run, fitted, is_as_recorded, needed, same_bits
 from .standins import StandIns
 
 REPEATED: frozenset[WarningKind] = frozenset({"graph-in-grad", "expanded-write"})
 """Warnings of calls and writes that run again: these give them again."""
 
 
-class PassedOver(Exception):
+class SkippedParameter(Exception):
     """An optimiser met a parameter without a gradient, and goes on to the next one."""
 
 
@@ -124,7 +124,7 @@ class FixedActions:
         elif event.name == CUSTOM.name:
             self.custom(event)
         elif event.name != JOINT.name or "writer" not in event.attrs:
-            with contextlib.suppress(PassedOver):
+            with contextlib.suppress(SkippedParameter):
                 self.op(event)
 
     def edit(self, out: Output) -> None:
@@ -275,7 +275,7 @@ class FixedActions:
             while self.recorder.depth:  # an error leaves what it passes through
                 self.recorder.leave()
             self.recorder.error(error)
-            raise Stopped from error
+            raise ProgramError from error
 
     def custom(self, event: OpCalled) -> None:
         """A custom Function: what it did, on the inputs as they are now."""
@@ -336,7 +336,7 @@ class FixedActions:
         arguments: dict[str, Any] = {}
         for item in event.inputs:
             if item.tensor is not None and self.is_passed_over(item.tensor, event.index):
-                raise PassedOver
+                raise SkippedParameter
             value = item.scalar if item.tensor is None else self.run.met(item.tensor, event.index)
             if item.tensor is not None and value is None:
                 raise self.run.nothing(item.tensor)

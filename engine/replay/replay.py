@@ -22,7 +22,7 @@ from .commands import Commands
 from .doubts import NONE_GIVEN
 from .fixed_actions import FixedActions
 from .program import Command, Edits, backward_command
-from .run import Run, Stopped
+from .run import ProgramError, Run
 from .schedule import Schedule
 from .standins import StandIns
 from .user_code import Block, end_of
@@ -87,7 +87,7 @@ class Interpreter:
                 else:
                     self.do(action)
             self.fixed.refresh_before(len(run.base.events))
-        except Stopped:
+        except ProgramError:
             pass
         finally:
             slot.active, home.only = before, away
@@ -117,7 +117,7 @@ class Interpreter:
             self.block(block, inputs)
         except (RuntimeError, ValueError, IndexError, TypeError) as error:
             recorder.error(error)
-            raise Stopped from error
+            raise ProgramError from error
         finally:
             mode.turn(enabled)
             results = left.results if left is not None else None
@@ -151,7 +151,7 @@ class Interpreter:
                 recorder.event("mode", enabled)
             while recorder.depth > depth:
                 recorder.leave()
-            if isinstance(error, Stopped):
+            if isinstance(error, ProgramError):
                 raise error.__cause__ or error.args[0] from None
             raise
         finally:

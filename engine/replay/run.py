@@ -20,7 +20,7 @@ from .program import Edits, calls_of
 from .user_code import Blocks
 
 
-class Stopped(Exception):
+class ProgramError(Exception):
     """The replayed program raised, as the user's would."""
 
 
@@ -106,13 +106,13 @@ class Run:
             return self.live[leaf]._grad
         return self.live.get(number) if number in self.holders.leaves else self.tensor(number)
 
-    def nothing(self, number: int) -> Stopped:
+    def nothing(self, number: int) -> ProgramError:
         """The program meets None instead of a gradient and cannot go on with it, whatever it says then."""
         self.doubted(MISSING)
         name = self.name(self.holders.leaves[number])
         error = TypeError(f"{name}.grad is None here ('NoneType'): no backward call has filled it")
         self.recorder.error(error)
-        return Stopped(error)
+        return ProgramError(error)
 
 
 def is_as_recorded(data: Any, value: Value) -> bool:

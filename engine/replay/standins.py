@@ -16,7 +16,7 @@ from ..arrays.session import unrecorded
 from ..autograd.custom import CustomNode
 from ..autograd.function import Function
 from ..tensor.grad_mode import mode
-from ..tensor.saved_tensors import MOST, Packed, unpack_saved
+from ..tensor.saved_tensors import MOST, PackedTensor, unpack_saved
 from ..tensor.tensor import Tensor, tensor_of
 from ..trace.events import Accumulated, BackwardStarted, CodeEntered, ErrorRaised, NodeRecord, OpCalled, Trace, VjpRun
 from .doubts import ELSEWHERE, NOT_RECORDED, NOT_UNPACKED, OTHER_MODE
@@ -136,7 +136,7 @@ class StandIns:
             if node.released:
                 node.saved_tensors()
             for place, (value, version) in enumerate(node.saved_entries):
-                if value is not None and type(value) is not Packed:
+                if value is not None and type(value) is not PackedTensor:
                     self.tensors_by_place[place] = node.unpack(place, value, version)
 
     def unpack(self, entered: CodeEntered, node: Any) -> None:
@@ -184,7 +184,7 @@ class StandIns:
             """The value at `place` packed, wherever it is."""
             if type(value) is list and place == entered.nr // MOST - 1:
                 return [again(v, MOST * (place + 1) + i) for i, v in enumerate(value)]
-            return Packed(node, value, pack, unpack, place=place) if place == entered.nr else value
+            return PackedTensor(node, value, pack, unpack, place=place) if place == entered.nr else value
 
         if isinstance(node, CustomNode):
             node.saved_entries = tuple(

@@ -7,7 +7,7 @@ from typing import Any
 from ..arrays import errors
 from ..arrays.array import xp
 from .node import FREED, Node
-from .saved_tensors import Packed, unpack_saved
+from .saved_tensors import PackedTensor, unpack_saved
 from .tensor import tensor_of
 
 PUBLIC = (
@@ -40,9 +40,9 @@ class SavedTensor:
                 node=node,
             )
         value = node.saved[place]
-        if type(value) is Packed:
+        if type(value) is PackedTensor:
             raise errors.runtime(_HOOKS_ALREADY_SET)
-        packed = Packed(node, value, pack_hook, unpack_hook, place=place)
+        packed = PackedTensor(node, value, pack_hook, unpack_hook, place=place)
         node.saved = (*node.saved[:place], packed, *node.saved[place + 1 :])
 
 

@@ -174,7 +174,7 @@ class set_grad_enabled(_Decorator):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
-class _Fixed(_Decorator):
+class _FixedMode(_Decorator):
     """no_grad and enable_grad: the mode is switched when the block is entered, not when the object is created."""
 
     setting = True
@@ -191,7 +191,7 @@ class _Fixed(_Decorator):
         _switch(self.prev)
 
 
-class no_grad(_Fixed):
+class no_grad(_FixedMode):
     """Ops inside record no gradients.
 
     Source: torch.no_grad.
@@ -205,7 +205,7 @@ class no_grad(_Fixed):
     setting = False
 
 
-class enable_grad(_Fixed):
+class enable_grad(_FixedMode):
     """Ops inside record gradients again.
 
     Source: torch.enable_grad.

@@ -39,7 +39,7 @@ def save(node: Node, args: Any, promoted: Any, outputs: Any) -> None:
                 if value._shared is not None and value._shared.version:
                     needs_versions = True
                 if promoted is not None and promoted[place] is not value._array:
-                    value = Promoted(value, promoted[place].dtype)
+                    value = PromotedTensor(value, promoted[place].dtype)
             elif type(value) is list or type(value) is tuple:
                 value = list(value)
                 needs_versions = True
@@ -87,9 +87,9 @@ def unpack_saved(node: Node | None, value: Any) -> Any:
         if slot.active is not None:
             slot.active.recognise(out)
         return out
-    if type(value) is Promoted:
+    if type(value) is PromotedTensor:
         return cast(value.tensor, value.dtype)
-    if type(value) is Packed:
+    if type(value) is PackedTensor:
         return value.tensor(node)
     if type(value) is list:
         return [unpack_saved(node, v) for v in value]
@@ -109,7 +109,7 @@ def saved_version(value: Any) -> int:
     return int(storage.version)
 
 
-class Promoted:
+class PromotedTensor:
     """A saved input that the op read in another dtype."""
 
     __slots__ = ("_node", "_nr", "_shared", "dtype", "tensor")
@@ -137,12 +137,12 @@ def packed(node: Node, value: Any, place: int) -> Any:
     tensor of a list has its own."""
     if type(value) is list:
         return [packed(node, v, MOST * (place + 1) + i) for i, v in enumerate(value)]
-    if not isinstance(value, (Tensor, SavedResult, Promoted)):
+    if not isinstance(value, (Tensor, SavedResult, PromotedTensor)):
         return value
-    return Packed(node, value, *mode.packing[-1], place)
+    return PackedTensor(node, value, *mode.packing[-1], place)
 
 
-class Packed:
+class PackedTensor:
     """A saved tensor that went through saved_tensors_hooks: the packed object, and the hook that unpacks it.  It has no
     version: as in torch, the hooks are responsible for later writes.  The ops in the hooks are recorded, at this
     `place` of the node, unless they are `quiet`.
@@ -154,7 +154,7 @@ class Packed:
     def __init__(
         self, node: Node | None, value: Any, pack: Any, unpack: Any, quiet: bool = False, place: int = 0
     ) -> None:
-        with unrecorded() if type(value) is Promoted else nullcontext():
+        with unrecorded() if type(value) is PromotedTensor else nullcontext():
             tensor = unpack_saved(node, value)
         self._shared = None
         self.unpack = unpack

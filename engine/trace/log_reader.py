@@ -60,7 +60,7 @@ from .loops import literal
 from .messages import message_of, notes_of
 from .module_names import best_name
 from .source import Places
-from .summary import Arriving, OnFile, Summary, sample_of, statistics
+from .summary import PendingArray, StoredArray, Summary, sample_of, statistics
 from .variable_names import tensor_names
 
 JOINT = "copy_slices"
@@ -68,13 +68,13 @@ FACTS = "facts about an event"
 """The part of a recording that is lost if an entry of its log cannot be read."""
 
 
-class Dispensable:
+class ErrorBoundary:
     """A `with` block whose exceptions cost `part` of a recording, not the recording: `say` hears of the first one, and
     `fault` describes the last one.
 
     Those of the kind `fatal` are raised all the same.
 
-    >>> with Dispensable("a name", lambda text: print(text[:37])):
+    >>> with ErrorBoundary("a name", lambda text: print(text[:37])):
     ...     raise KeyError
     The recording goes on without a name
     """
@@ -123,9 +123,9 @@ def read(
     For a replay, `base` is the trace that was run again, and `seeds` map the new tensors to those of `base`.
     """
     missing: list[str] = []
-    reader = Reader(recording, Dispensable(FACTS, missing.append, None if base is None else Exception))
+    reader = Reader(recording, ErrorBoundary(FACTS, missing.append, None if base is None else Exception))
     if base is not None:
-        reader.tensors = _Seeded(seeds or {}, 1 + max(tensors_of(base.events), default=-1))
+        reader.tensors = _PresetNumbers(seeds or {}, 1 + max(tensors_of(base.events), default=-1))
     events = tuple(reader.read(entry) for entry in recording.log)
     if base is not None:
         stacks, files, names = base.stacks, base.files, base.names
@@ -135,7 +135,7 @@ def read(
         stacks = tuple(places.stack(key, recording.codes) for key in recording.stacks)
         files = places.files
         events = tuple(without_folders(event, places) for event in events)
-        names = reader.named(tensor_names(events, stacks, files, Dispensable("a name", missing.append)))
+        names = reader.named(tensor_names(events, stacks, files, ErrorBoundary("a name", missing.append)))
         if missing:
             meta = {**(meta or {}), **reader.unread_meta, "missing": missing}
             warnings.warn(f"backstep: {missing[0]}", RuntimeWarning, stacklevel=2)
@@ -195,9 +195,9 @@ def value_of(entry: Any) -> Value:
     """The Value of a recorded array, which may be on its way, or of the Summary of one over the limit."""
     if isinstance(entry, Summary):
         return Value(tuple(entry.shape), name_of(entry.dtype), None, entry.sample, entry.stats)
-    if isinstance(entry, OnFile):  # of a recording in memory too: only the file has its elements
+    if isinstance(entry, StoredArray):  # of a recording in memory too: only the file has its elements
         return damaged_value(tuple(entry.shape), name_of(entry.dtype))
-    data = to_numpy(entry.read() if isinstance(entry, Arriving) else entry)
+    data = to_numpy(entry.read() if isinstance(entry, PendingArray) else entry)
     return Value(data.shape, name_of(data.dtype), data, sample_of(data), LazyStats(data))
 
 
@@ -227,7 +227,7 @@ class Numbers(dict[Any, int]):
         return number
 
 
-class _Seeded(Numbers):
+class _PresetNumbers(Numbers):
     """Numbers that are fixed for some keys; the others get higher ones."""
 
     def __init__(self, seeds: dict[int, int], free: int) -> None:
@@ -245,9 +245,9 @@ class Reader:
 
     ops = REGISTRY  # for the entries of other recorders
 
-    def __init__(self, recording: Recording, facts: Dispensable) -> None:
+    def __init__(self, recording: Recording, facts: ErrorBoundary) -> None:
         self.recording, self.facts = recording, facts
-        self.tensors: Ids | _Seeded = Ids()
+        self.tensors: Ids | _PresetNumbers = Ids()
         self.storages, self.nodes = Ids(), Ids()
         self.makers = Pairs()  # of the tensors that a node made: the node, and which of its outputs
         self.requires, self.current = Column("b"), Column("q")

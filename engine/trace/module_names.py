@@ -25,11 +25,11 @@ MOST = 1_000
 T = TypeVar("T")
 
 
-class Living(Generic[T]):
+class WeakIdentityMap(Generic[T]):
     """Notes about objects, by their identity: each entry is dropped with its object.
 
     >>> class Module: ...
-    >>> module, names = Module(), Living[str]()
+    >>> module, names = Module(), WeakIdentityMap[str]()
     >>> names.note(module, "net")
     >>> names.get(module), names.get(Module()), len(names)
     ('net', None, 1)
@@ -115,16 +115,16 @@ class Names:
 
     def __init__(self, first: int) -> None:
         self._first = first
-        self._names = Living[str]()  # of modules and parameters
-        self._holders = Living[str]()  # by module: the prefix of the names in it
-        self._parts = Living[tuple[str, str]]()  # source and name of the tensors in modules before a call
-        self._searched = Living[bool]()  # the modules that were searched for them
+        self._names = WeakIdentityMap[str]()  # of modules and parameters
+        self._holders = WeakIdentityMap[str]()  # by module: the prefix of the names in it
+        self._parts = WeakIdentityMap[tuple[str, str]]()  # source and name of the tensors in modules before a call
+        self._searched = WeakIdentityMap[bool]()  # the modules that were searched for them
         self.called: dict[int, str] = {}  # names of tensors recorded before their module was called,
         self.renamed: deque[int] = deque()  # and the tensors in the order in which they got one
         self.pauses = 0
         """How often the recording has paused: what modules have may be other numbers since."""
-        self._brought = Living[int]()  # by module: after how many pauses its tensors were looked at
-        self._holding = Living[tuple[int | None, ...]]()  # the last report of an optimiser
+        self._brought = WeakIdentityMap[int]()  # by module: after how many pauses its tensors were looked at
+        self._holding = WeakIdentityMap[tuple[int | None, ...]]()  # the last report of an optimiser
 
     def of(self, thing: Any) -> str:
         """The qualified name of a parameter of a module; "parameter" for any other."""

@@ -23,7 +23,7 @@ from .tensor_states import TensorStates, is_fresh, is_unwritten, next_id
 from .value_store import LIMIT, ValueStore
 
 
-class Library(Protocol):
+class LibraryWatch(Protocol):
     """What watches another library for a recording, and does not while the recording pauses."""
 
     @property
@@ -60,7 +60,7 @@ class Recorder:
         """Called after an op if the recording is written to a file meanwhile and the writing cannot keep up."""
         self.go_on: Callable[[], object] | None = None
         """Ends the pause, if there is one, of a recording that pauses between iterations."""
-        self.library: Library | None = None
+        self.library: LibraryWatch | None = None
         """The side of a recording that watches another library."""
         self.meta: dict[str, Any] = {}
         """The `meta` of the recording, without how its program ended."""

@@ -84,7 +84,7 @@ class _Elements:
         return self.stats
 
 
-class OnFile:
+class StoredArray:
     """Stands for an array that is in the file and that nobody else holds."""
 
     __slots__ = ("dtype", "shape", "size")
@@ -94,11 +94,11 @@ class OnFile:
         self.shape, self.dtype, self.size = data.shape, data.dtype, data.size
 
 
-class Arriving:
+class PendingArray:
     """The place of an array in a recording until its elements are there: whoever reads them waits.
 
-    >>> arriving = Arriving((2,), np.dtype("float32"), lambda: np.array([1, 2], "float32"))
-    >>> arriving.size, arriving.nbytes, arriving.read().tolist()
+    >>> array = PendingArray((2,), np.dtype("float32"), lambda: np.array([1, 2], "float32"))
+    >>> array.size, array.nbytes, array.read().tolist()
     (2, 8, [1.0, 2.0])
     """
 

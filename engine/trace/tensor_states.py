@@ -8,7 +8,7 @@ from typing import Any
 from .call_stacks import CallStacks
 from .log import Entry
 from .module_names import Names
-from .summary import OnFile, Summary
+from .summary import StoredArray, Summary
 from .value_store import ValueStore
 
 next_id = itertools.count().__next__
@@ -133,7 +133,7 @@ class TensorStates:
         shared = out._shared
         if shared is not None and shared.number >= self.first and shared.recorded and is_unwritten(shared):
             value = self.store.values[shared.recorded[0]]
-            if value is out._array or (isinstance(value, (Summary, OnFile)) and value.shape == out._array.shape):
+            if value is out._array or (isinstance(value, (Summary, StoredArray)) and value.shape == out._array.shape):
                 out._id, out._value = shared.number, shared.recorded[0]
 
     # -- writes ---------------------------------------------------------------------------------------------------

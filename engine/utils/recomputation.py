@@ -20,7 +20,7 @@ from ..backward.reentrancy import current
 from ..namespaces.random import fork_rng
 from ..tensor.grad_mode import enable_grad, mode
 from ..tensor.node import changed_message
-from ..tensor.saved_tensors import Packed
+from ..tensor.saved_tensors import PackedTensor
 from ..tensor.tensor import Tensor
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
@@ -120,7 +120,7 @@ def no_contexts() -> Contexts:
     return nullcontext(), nullcontext()
 
 
-class _Enough(Exception):
+class _StopRecomputation(Exception):
     """All that was saved has been computed again: the rest of the function need not run."""
 
 
@@ -130,14 +130,14 @@ class _FrameHooks(saved_tensors_hooks):
     _quiet = True
 
 
-class _Alone:
+class _OutsideBackward:
     """Stands for a backward pass where a saved tensor is asked for outside of any."""
 
     def __init__(self) -> None:
         self.number = uuid.uuid4()
 
 
-class _Place:
+class _Placeholder:
     """The graph's substitute for a saved tensor: per backward pass the tensor, None once it was handed over."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class _Argument:
     """A tensor that the function was given, kept as an op would keep it: through the hooks of a checkpoint outside."""
 
     def __init__(self, tensor: Tensor) -> None:
-        self.packed = Packed(None, tensor, *mode.packing[-1]) if mode.packing else None
+        self.packed = PackedTensor(None, tensor, *mode.packing[-1]) if mode.packing else None
         self.tensor = None if self.packed is not None else tensor
         self.version = tensor._storage.version
 
@@ -174,23 +174,23 @@ class _Frame:
     def __init__(self, again: Callable[..., None], args: tuple[Any, ...], check: bool, early_stop: bool) -> None:
         self.again, self.check, self.early_stop = again, check, early_stop
         self.args = [_Argument(a) if isinstance(a, Tensor) else a for a in args]
-        self.places: list[weakref.ref[_Place]] = []
+        self.places: list[weakref.ref[_Placeholder]] = []
         self.facts: list[Any] = []
         self.counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.completed = False
         self.odd = False
         """Whether a backward pass ran inside the function: the rerun may then save more than there are places."""
 
-    def pack(self, tensor: Tensor) -> _Place:
+    def pack(self, tensor: Tensor) -> _Placeholder:
         """A place instead of the tensor."""
-        place = _Place()
+        place = _Placeholder()
         self.places.append(weakref.ref(place))
         self.facts.append(_facts(tensor))
         return place
 
-    def unpack(self, place: _Place) -> Tensor:
+    def unpack(self, place: _Placeholder) -> Tensor:
         """The tensor of that place, computed again where it is not there."""
-        run: Any = settings.group or current.run or _Alone()
+        run: Any = settings.group or current.run or _OutsideBackward()
         if run not in self.counts:
             self.rerun(run)
         if place.tensors.get(run) is None:
@@ -206,7 +206,7 @@ class _Frame:
         try:
             with unrecorded(), saved_tensors_hooks(lambda tensor: self.fill(run, tensor), _same), enable_grad():
                 self.again(*args)
-        except _Enough:
+        except _StopRecomputation:
             pass
         except BaseException:
             del self.counts[run]
@@ -228,7 +228,7 @@ class _Frame:
         if place is not None:
             place.tensors[run] = value
         if self.early_stop and number + 1 == len(self.places):
-            raise _Enough
+            raise _StopRecomputation
         return value
 
     def compare(self, run: Any) -> None:

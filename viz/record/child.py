@@ -51,8 +51,8 @@ import viz
 from engine.arrays.session import is_users, slot
 from engine.trace.events import ErrorRaised
 from engine.trace.file.iterations import Selection
-from engine.trace.file.streaming import Most, Progress, Stream
-from engine.trace.file.tracefile import CannotWrite
+from engine.trace.file.streaming import Progress, SizeLimits, Stream
+from engine.trace.file.tracefile import TraceWriteError
 from engine.trace.log_reader import users_traceback
 from engine.trace.messages import message_of
 from engine.trace.recorder import Recorder
@@ -95,10 +95,10 @@ def main(argv: list[str]) -> int:
     try:
         stream = Stream(
             recorder, path, places, (script, *args), say=_say, selection=selection, pauses=limits["pauses"],
-            most=Most(limits["max_ops"], limits["max_bytes"]),
+            most=SizeLimits(limits["max_ops"], limits["max_bytes"]),
             tell=_tell if options["tells"] and _is_terminal() else None,
         )  # fmt: skip
-    except CannotWrite as error:  # nothing has run yet, and nothing will
+    except TraceWriteError as error:  # nothing has run yet, and nothing will
         _write({"refused": str(error)}, report)
         return 2
     changes = Changes.read(options["changes"]) if options["changes"] else None

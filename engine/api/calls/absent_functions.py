@@ -33,7 +33,7 @@ dequantize, int_repr = _absent("dequantize", QUANTIZED), _absent("int_repr", QUA
 bfloat16 = _absent("bfloat16", SMALL)
 
 
-class Refused(dtype):
+class UnsupportedDtype(dtype):
     """Raises OutOfScope if a tensor would have it: a script may only name this dtype."""
 
     __slots__ = ("is_complex", "what")
@@ -49,8 +49,9 @@ class Refused(dtype):
         raise errors.OutOfScope(f"torch.{self.name}: {self.what} are out of scope in Backstep; use torch.float32")
 
 
-bfloat16_dtype = Refused("bfloat16", 2, SMALL)
-complex64_dtype, complex128_dtype = Refused("complex64", 8, COMPLEX), Refused("complex128", 16, COMPLEX)
+bfloat16_dtype = UnsupportedDtype("bfloat16", 2, SMALL)
+complex64_dtype = UnsupportedDtype("complex64", 8, COMPLEX)
+complex128_dtype = UnsupportedDtype("complex128", 16, COMPLEX)
 
 METHODS = (
     "cfloat", "cdouble", "chalf", "to_sparse", "to_sparse_csr", "coalesce", "dequantize", "int_repr", "bfloat16",

@@ -14,7 +14,7 @@ def text_of(result: Any) -> str:
     return f"torch.return_types.{type(result).__name__}(\n{parts})"
 
 
-class _Pair(NamedTuple):
+class _ValuesAndIndices(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -24,17 +24,17 @@ class _Bounds(NamedTuple):
     max: Tensor
 
 
-class _Parts(NamedTuple):
+class _MantissaAndExponent(NamedTuple):
     mantissa: Tensor
     exponent: Tensor
 
 
-def pair(name: str, base: type = _Pair) -> Any:
+def pair(name: str, base: type = _ValuesAndIndices) -> Any:
     """The type of (values, indices) that the function `name` returns."""
     return type(name, (base,), {"__slots__": (), "__repr__": text_of, "__doc__": f"What {name} returns."})
 
 
-aminmax_pair, frexp_pair = pair("aminmax", _Bounds), pair("frexp", _Parts)
+aminmax_pair, frexp_pair = pair("aminmax", _Bounds), pair("frexp", _MantissaAndExponent)
 
 
 def result(name: str, *fields: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from ...arrays.errors import explained
 from ...tensor.tensor import Tensor
 from . import signatures
-from .signature import SOME, Handed, Reader, strange_element, table
+from .signature import SOME, PythonReader, Reader, strange_element, table
 
 IN_PYTHON = frozenset({"backward", "lu", "norm", "split", "unflatten", "unique", "unique_consecutive"})
 """Methods that torch has written in Python: it is Python that reads their arguments."""
@@ -43,7 +43,7 @@ def offer(scope: dict[str, Any], place: str = "") -> None:
 def offer_handed(scope: dict[str, Any]) -> None:
     """The same for the functions of torch.nn.functional that torch has in Python."""
     for name, signature in table(signatures.HANDED).items():
-        scope[name] = reads(scope[name], Handed(scope[name], signature), False)
+        scope[name] = reads(scope[name], PythonReader(scope[name], signature), False)
     for name in DISPATCHED:
         getattr(scope[name], "__wrapped__", scope[name]).__qualname__ = f"_{name}"
 
@@ -92,7 +92,7 @@ def without_input(signature: str) -> str:
     return " | ".join(forms)
 
 
-def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = False) -> Callable[..., Any]:
+def reads(function: Callable[..., Any], reader: Reader | PythonReader, method: bool = False) -> Callable[..., Any]:
     """The function behind a look at its arguments.
 
     Types that fit whatever the values are not looked at again; a lone argument, and what no function takes for anything
@@ -148,7 +148,7 @@ def reads(function: Callable[..., Any], reader: Reader | Handed, method: bool = 
     return call_known
 
 
-def _fits_by_types(reader: Reader | Handed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _fits_by_types(reader: Reader | PythonReader, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return whether every call with arguments of these types fits as this one does.
 
     A list tells of its elements nothing by its type, nor does a class; a tensor may have been taken for a number, which

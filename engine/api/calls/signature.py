@@ -352,7 +352,7 @@ def _types_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], marks: str = "")
     return ", ".join(kinds) + (", " if kwargs and not args else "")  # torch's own comma
 
 
-class Handed:
+class PythonReader:
     """The reader of a function that torch has in Python and that passes arguments on to one in C++, which checks their
     types. Python itself checks that the arguments are there and have its names.
 

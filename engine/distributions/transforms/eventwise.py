@@ -17,7 +17,7 @@ from ...tensor.tensor import Tensor
 from .. import constraints
 from ..constraints import Constraint
 from ..distribution import sum_rightmost
-from .pointwise import Plain, least_and_most
+from .pointwise import ParameterFree, least_and_most
 from .transform import Transform
 
 __all__ = [
@@ -32,7 +32,7 @@ def _of_vectors(shape: Sequence[int], more: int = 0) -> Size:
     return Size((*shape[:-1], shape[-1] + more))
 
 
-class SoftmaxTransform(Plain):
+class SoftmaxTransform(ParameterFree):
     """Vectors to probabilities; the inverse gives their logarithms, because many vectors have the same probabilities.
 
     Shapes: (*) -> (*).  Source: torch.distributions.SoftmaxTransform.
@@ -58,7 +58,7 @@ class SoftmaxTransform(Plain):
     inverse_shape = forward_shape
 
 
-class StickBreakingTransform(Plain):
+class StickBreakingTransform(ParameterFree):
     """Vectors to one more probability: each takes its share (a sigmoid) of the rest that those before it left.
 
     Shapes: (*, D) -> (*, D + 1).  Source: torch.distributions.StickBreakingTransform.
@@ -100,7 +100,7 @@ def _left(like: Tensor, count: int) -> Tensor:
     return result
 
 
-class LowerCholeskyTransform(Plain):
+class LowerCholeskyTransform(ParameterFree):
     """Square matrices to lower-triangular ones with a positive diagonal.
 
     Shapes: (*, D, D) -> (*, D, D).  Source: torch.distributions.LowerCholeskyTransform.
@@ -121,7 +121,7 @@ class LowerCholeskyTransform(Plain):
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
-class PositiveDefiniteTransform(Plain):
+class PositiveDefiniteTransform(ParameterFree):
     """Square matrices to positive-definite ones, by way of their Cholesky factors.
 
     Shapes: (*, D, D) -> (*, D, D).  Source: torch.distributions.PositiveDefiniteTransform.

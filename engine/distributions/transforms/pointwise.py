@@ -23,19 +23,19 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Plain(Transform):
+class ParameterFree(Transform):
     """One that has no parameters: all of its kind are equal."""
 
     def _is_as(self, other: object) -> bool:
         return isinstance(other, type(self))
 
 
-class _Rising(Plain):
+class _IncreasingTransform(ParameterFree):
     bijective = True
     sign = +1
 
 
-class ExpTransform(_Rising):
+class ExpTransform(_IncreasingTransform):
     """y = exp(x).
 
     Shapes: (*) -> (*).  Source: torch.distributions.ExpTransform.
@@ -113,7 +113,7 @@ def least_and_most(like: Tensor) -> dict[str, float]:
     return {"min": float(limits.tiny), "max": 1.0 - float(limits.eps)}
 
 
-class SigmoidTransform(_Rising):
+class SigmoidTransform(_IncreasingTransform):
     """y = 1 / (1 + exp(-x)), kept away from 0 and 1.
 
     Shapes: (*) -> (*).  Source: torch.distributions.SigmoidTransform.
@@ -137,7 +137,7 @@ class SigmoidTransform(_Rising):
         return -softplus(-x) - softplus(x)
 
 
-class SoftplusTransform(_Rising):
+class SoftplusTransform(_IncreasingTransform):
     """y = log(1 + exp(x)); above 20, y = x.
 
     Shapes: (*) -> (*).  Source: torch.distributions.SoftplusTransform.
@@ -160,7 +160,7 @@ class SoftplusTransform(_Rising):
         return -softplus(-x)
 
 
-class TanhTransform(_Rising):
+class TanhTransform(_IncreasingTransform):
     """y = tanh(x).  Large x are rounded to -1 and 1, from which only a cache leads back.
 
     Shapes: (*) -> (*).  Source: torch.distributions.TanhTransform.
@@ -184,7 +184,7 @@ class TanhTransform(_Rising):
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
-class AbsTransform(Plain):
+class AbsTransform(ParameterFree):
     """y = abs(x); the inverse gives the positive x.
 
     Shapes: (*) -> (*).  Source: torch.distributions.AbsTransform.

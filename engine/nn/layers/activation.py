@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-class InPlace(Module):
+class InPlaceActivation(Module):
     """The base of the activations that can write into their input."""
 
     inplace: bool
@@ -56,7 +56,7 @@ class InPlace(Module):
         return ", ".join(part for part in (self._options(), "inplace=True" if self.inplace else "") if part)
 
 
-class Plain(InPlace):
+class PlainActivation(InPlaceActivation):
     """An activation whose only option is whether it writes into its input."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -64,7 +64,7 @@ class Plain(InPlace):
         self.inplace = inplace
 
 
-class SELU(Plain):
+class SELU(PlainActivation):
     """ELU, scaled so that mean 0 and variance 1 are kept.
 
     Shapes: (*) -> (*).  Source: torch.nn.SELU.
@@ -79,7 +79,7 @@ class SELU(Plain):
         return F.selu(input, self.inplace)
 
 
-class SiLU(Plain):
+class SiLU(PlainActivation):
     """x * sigmoid(x).
 
     Shapes: (*) -> (*).  Source: torch.nn.SiLU.
@@ -94,7 +94,7 @@ class SiLU(Plain):
         return F.silu(input, inplace=self.inplace)
 
 
-class Mish(Plain):
+class Mish(PlainActivation):
     """x * tanh(softplus(x)).
 
     Shapes: (*) -> (*).  Source: torch.nn.Mish.
@@ -109,7 +109,7 @@ class Mish(Plain):
         return F.mish(input, inplace=self.inplace)
 
 
-class _WithAlpha(InPlace):
+class _WithAlpha(InPlaceActivation):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
@@ -365,7 +365,7 @@ class Softmax2d(Module):
         return F.softmax(input, -3, _stacklevel=5)
 
 
-class ReLU(Plain):
+class ReLU(PlainActivation):
     """max(x, 0).
 
     Shapes: (*) -> (*).  Source: torch.nn.ReLU.
@@ -380,7 +380,7 @@ class ReLU(Plain):
         return F.relu(input, inplace=self.inplace)
 
 
-class Hardsigmoid(Plain):
+class Hardsigmoid(PlainActivation):
     """A piecewise linear sigmoid.
 
     Shapes: (*) -> (*).  Source: torch.nn.Hardsigmoid.
@@ -398,7 +398,7 @@ class Hardsigmoid(Plain):
         return ""
 
 
-class Hardswish(Plain):
+class Hardswish(PlainActivation):
     """x * hardsigmoid(x).
 
     Shapes: (*) -> (*).  Source: torch.nn.Hardswish.
@@ -416,7 +416,7 @@ class Hardswish(Plain):
         return ""
 
 
-class Threshold(InPlace):
+class Threshold(InPlaceActivation):
     """x where x > threshold, else value.
 
     Shapes: (*) -> (*).  Source: torch.nn.Threshold.
@@ -440,7 +440,7 @@ class Threshold(InPlace):
         return f"threshold={self.threshold}, value={self.value}"
 
 
-class RReLU(InPlace):
+class RReLU(InPlaceActivation):
     """A leaky ReLU whose slope is drawn for every element in training; evaluation uses the middle slope.
 
     Shapes: (*) -> (*).  Source: torch.nn.RReLU.
@@ -464,7 +464,7 @@ class RReLU(InPlace):
         return f"lower={self.lower}, upper={self.upper}"
 
 
-class Hardtanh(InPlace):
+class Hardtanh(InPlaceActivation):
     """x between min_val and max_val.
 
     Shapes: (*) -> (*).  Raises AssertionError where max_val <= min_val.  Source: torch.nn.Hardtanh.
@@ -515,7 +515,7 @@ class ReLU6(Hardtanh):
         return ""
 
 
-class LeakyReLU(InPlace):
+class LeakyReLU(InPlaceActivation):
     """x where x > 0, else negative_slope * x.
 
     Shapes: (*) -> (*).  Source: torch.nn.LeakyReLU.

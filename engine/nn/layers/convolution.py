@@ -158,7 +158,7 @@ class Conv3d(_Forward):
     dims = 3
 
 
-class _Transposed(_Conv):
+class _ConvTranspose(_Conv):
     """The transpose of a convolution."""
 
     transposed = True
@@ -205,7 +205,7 @@ class _Transposed(_Conv):
         return tuple(n - low for n, low in zip(output_size, least, strict=True))
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTranspose):
     """The transpose of Conv1d.
 
     Shapes: ([N,] in_channels, L) -> ([N,] out_channels, L').  Raises ValueError for channels that `groups` does not
@@ -219,7 +219,7 @@ class ConvTranspose1d(_Transposed):
     dims = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTranspose):
     """The transpose of Conv2d.
 
     Shapes: ([N,] in_channels, H, W) -> ([N,] out_channels, H', W').  Raises ValueError for channels that `groups`
@@ -234,7 +234,7 @@ class ConvTranspose2d(_Transposed):
     dims = 2
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTranspose):
     """The transpose of Conv3d.
 
     Shapes: ([N,] in_channels, D, H, W) -> ([N,] out_channels, D', H', W').  Raises ValueError for channels that

@@ -23,14 +23,14 @@ __all__ = [
 ]
 
 
-class _Packed(NamedTuple):
+class _PackedFields(NamedTuple):
     data: Tensor
     batch_sizes: Tensor
     sorted_indices: Tensor | None
     unsorted_indices: Tensor | None
 
 
-class PackedSequence(_Packed):
+class PackedSequence(_PackedFields):
     """Sequences without padding: `data` has all first steps, then all second ones, `batch_sizes[t]` of step `t`.
 
     Made by `pack_sequence` and `pack_padded_sequence`.

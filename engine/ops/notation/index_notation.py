@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..result_shapes import Permuted, Sizes
+from ..result_shapes import Permutation, Sizes
 from .expression_text import ATOM, INDICATOR, MEMBER, PRODUCT, SERIES, NoIndices, Places, Printed
 from .symbol import Symbol, is_number, noted
 
@@ -59,7 +59,7 @@ def respaced(p: Printer, x: Symbol, places: Places) -> Printed:
 def turned(p: Printer, x: Symbol, places: Places) -> Printed:
     """With the dimensions in another order."""
     item = operand(x)
-    assert x.op is not None and isinstance(x.op.presentation.shape, Permuted)
+    assert x.op is not None and isinstance(x.op.presentation.shape, Permutation)
     order = x.op.presentation.shape.order(x.attrs, len(sizes_of(item)))
     return p.show(item, [places[order.index(d)] for d in range(len(order))])
 

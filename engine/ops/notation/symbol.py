@@ -16,7 +16,7 @@ from ..result_shapes import Sizes, shape_of_result
 Number = bool | int | float
 
 
-class Undecided(TypeError):
+class ValueNeeded(TypeError):
     """A rule asked a symbol for its value (a branch, a number): its formula depends on the values."""
 
 
@@ -24,7 +24,7 @@ class Symbol:
     """An expression: a named value (`op` None), or an op with its `inputs` and static arguments.
 
     Inputs are symbols, numbers, None, or lists of these.  Operators give expressions again; the truth of one, its
-    length or its elements cannot be asked (Undecided).
+    length or its elements cannot be asked (ValueNeeded).
     """
 
     __slots__ = ("attrs", "inputs", "name", "op", "shape")
@@ -72,10 +72,10 @@ class Symbol:
         return noted("mm", self, other)
 
     def __bool__(self) -> bool:
-        raise Undecided("the formula depends on values")
+        raise ValueNeeded("the formula depends on values")
 
     def __iter__(self) -> Iterator[Any]:
-        raise Undecided("the formula depends on values")
+        raise ValueNeeded("the formula depends on values")
 
     def __repr__(self) -> str:
         return self.name if self.op is None else f"{self.op.name}({', '.join(map(repr, self.inputs))})"

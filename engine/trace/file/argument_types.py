@@ -16,7 +16,7 @@ import numpy as np
 from ...arrays import array
 from ...arrays.element_types import ELEMENT_TYPES
 from ...ops.op import REGISTRY, Op
-from .encoding import MOST_LISTED, MOST_NAME, Malformed
+from .encoding import MOST_LISTED, MOST_NAME, MalformedJson
 
 Check = Callable[[Any], bool]
 LARGEST = 2**63
@@ -103,9 +103,9 @@ def first_misfit(name: str, attrs: Mapping[str, Any]) -> str | None:
 
 
 def check_arguments(name: str, attrs: Mapping[str, Any]) -> None:
-    """Raises Malformed, with the field, where static arguments are not what an op declares."""
+    """Raises MalformedJson, with the field, where static arguments are not what an op declares."""
     if misfit := first_misfit(name, attrs):
-        raise Malformed(f"attrs: {misfit}")
+        raise MalformedJson(f"attrs: {misfit}")
 
 
 def declared(op: Op, name: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays.element_types import name_of
 from ...ops.op import CUSTOM
 from ..events import Accumulated, AnyEvent, CodeEntered, CodeLeft, OpCalled, Value, VjpRun
-from ..summary import SAMPLE, Arriving, OnFile, Summary, sample_of, statistics
+from ..summary import SAMPLE, PendingArray, StoredArray, Summary, sample_of, statistics
 from .iterations import Iterations, Selection
 
 WHOLE = 256 * 2**20
@@ -50,7 +50,7 @@ class Budget:
     def is_whole(self, entry: Any, is_made_again: bool) -> bool:
         """Return whether a value of the recorder is written whole, and not as a sample; call it once for each, because
         the bytes are counted."""
-        if entry.size <= SAMPLE or isinstance(entry, (Summary, OnFile)):
+        if entry.size <= SAMPLE or isinstance(entry, (Summary, StoredArray)):
             return True
         if is_made_again and not self.is_kept:
             return False
@@ -70,7 +70,7 @@ def sample_value(array: np.ndarray) -> Value:
     return Value(array.shape, name_of(array.dtype), None, sample_of(array).copy(), statistics(array))
 
 
-class Holding:
+class WrittenValues:
     """The values of a recorder that were written: they are released if only the recorder holds them.
 
     Values that the program also holds, in a tensor or a node of its graph, cost nothing to keep.
@@ -81,11 +81,11 @@ class Holding:
         self.numbers: dict[int, list[int]] = {}
         """By the id of an array: the values that it stands for. A gradient that is passed on is several values."""
         self._look_at = 256
-        self._gone: dict[tuple[tuple[int, ...], str], OnFile] = {}
+        self._gone: dict[tuple[tuple[int, ...], str], StoredArray] = {}
 
     def add(self, number: int, entry: Any) -> None:
         """Note an array that the recorder holds for a value that is written now."""
-        if not isinstance(entry, (np.ndarray, Summary, Arriving)):
+        if not isinstance(entry, (np.ndarray, Summary, PendingArray)):
             return
         numbers = self.numbers.setdefault(id(entry), [])
         if not numbers:
@@ -113,13 +113,13 @@ class Holding:
                     values[number] = self._on_file(values[number])
         self.numbers = {key: numbers for key, numbers in self.numbers.items() if not compared.isdisjoint(numbers)}
 
-    def _on_file(self, entry: Any) -> OnFile:
+    def _on_file(self, entry: Any) -> StoredArray:
         """The placeholder for a value that was released: one for all values of a shape."""
         key = entry.shape, name_of(entry.dtype)
         if key not in self._gone:
             if len(self._gone) >= MOST_SHAPES:
                 self._gone.clear()
-            self._gone[key] = OnFile(entry)
+            self._gone[key] = StoredArray(entry)
         return self._gone[key]
 
     def _look(self, values: list[Any], numbers: list[int], compared: Set[int]) -> None:
@@ -138,7 +138,7 @@ class Holding:
 
 def _bytes(entry: Any) -> int:
     """The memory that a value takes while it is kept."""
-    return int(entry.nbytes) if isinstance(entry, (np.ndarray, Arriving)) else SAMPLE * int(entry.dtype.itemsize)
+    return int(entry.nbytes) if isinstance(entry, (np.ndarray, PendingArray)) else SAMPLE * int(entry.dtype.itemsize)
 
 
 MOST_SHAPES = 10_000

@@ -43,7 +43,7 @@ from ..events import (
 )
 from .argument_types import check_arguments
 from .database import Database, Rows
-from .encoding import Malformed, read_shape
+from .encoding import MalformedJson, read_shape
 from .tracefile import open_trace
 
 Head = tuple[tuple[int, ...], str]
@@ -57,7 +57,7 @@ def check(
     head: Callable[[int], Head | None] = lambda value: None,
     is_damaged: Callable[[int], bool] = lambda value: False,
 ) -> None:
-    """Raises Malformed for the first event that does not fit the events before, with its number and field.
+    """Raises MalformedJson for the first event that does not fit the events before, with its number and field.
 
     `head` gives the shape and dtype of a value, None if unknown; a value that `is_damaged` may have lost its own.
 
@@ -65,16 +65,16 @@ def check(
     >>> check([GroupLeft(0, -1)])
     Traceback (most recent call last):
     ...
-    engine.trace.file.encoding.Malformed: row 0 of events: no group was entered
+    engine.trace.file.encoding.MalformedJson: row 0 of events: no group was entered
     """
-    seen = _Seen(head, is_damaged)
+    seen = _Checker(head, is_damaged)
     for event in events:
         test = _TESTS.get(type(event))
         if test is not None:
             try:
                 test(seen, event)
-            except Malformed as error:
-                raise Malformed(f"row {event.index} of events: {error}") from None
+            except MalformedJson as error:
+                raise MalformedJson(f"row {event.index} of events: {error}") from None
 
 
 def open_checked(path: str | os.PathLike[str], most: int) -> Trace:
@@ -98,7 +98,7 @@ def checked(trace: Trace, most: int) -> Trace:
         trace = dataclasses.replace(trace, events=rows[: lost + 1], meta=meta)
     try:
         check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
-    except Malformed as error:
+    except MalformedJson as error:
         raise rows.source.damaged(str(error)) from error
     return trace
 
@@ -114,7 +114,7 @@ def check_part(whole: Trace, part: Trace, numbers: Sequence[int]) -> None:
     heads = _heads(rows.source)
     try:
         check(part.events, lambda value: heads(numbers[value]), lambda value: part.values[value].damaged)
-    except Malformed as error:
+    except MalformedJson as error:
         raise rows.source.damaged(str(error)) from error
 
 
@@ -134,8 +134,8 @@ def _heads(source: Database) -> Callable[[int], Head | None]:
     return lambda value: block(value // 1024).get(value)
 
 
-class _Seen:
-    """The tensors, nodes, values and calls that were made so far."""
+class _Checker:
+    """Checks each event against the tensors, nodes, values and calls that the events before it made."""
 
     def __init__(self, head: Callable[[int], Head | None], is_damaged: Callable[[int], bool]) -> None:
         self.head, self.is_damaged = head, is_damaged
@@ -151,11 +151,11 @@ class _Seen:
 
     def has(self, field: str, tensor: int | None) -> None:
         if tensor is not None and tensor not in self.tensors:
-            raise Malformed(f"{field}: no tensor {tensor} was made before")
+            raise MalformedJson(f"{field}: no tensor {tensor} was made before")
 
     def ran(self, field: str, call: int | None) -> None:
         if call is not None and call not in self.calls:
-            raise Malformed(f"{field}: no backward call {call} began before")
+            raise MalformedJson(f"{field}: no backward call {call} began before")
 
     def shape(self, tensor: int | None) -> tuple[int, ...] | None:
         """That of a tensor, where it is known."""
@@ -165,13 +165,13 @@ class _Seen:
         """A value has the shape and dtype that its event says."""
         head = self.head(value)
         if head is not None and head != (shape, dtype) and not self.is_damaged(value):
-            raise Malformed(f"shape: {dtype} {list(shape)}, but value {value} is {head[1]} {list(head[0])}")
+            raise MalformedJson(f"shape: {dtype} {list(shape)}, but value {value} is {head[1]} {list(head[0])}")
 
     def fits(self, field: str, value: int | None, shape: tuple[int, ...] | None) -> None:
         """A gradient has the shape of what it is the gradient of."""
         head = None if value is None or shape is None else self.head(value)
         if value is not None and head is not None and head[0] != shape and not self.is_damaged(value):
-            raise Malformed(
+            raise MalformedJson(
                 f"{field}: value {value} has the shape {list(head[0])}, where {list(shape or ())} is expected"
             )
 
@@ -183,7 +183,7 @@ class _Seen:
     def op(self, event: OpCalled) -> None:
         if not is_foreign(event.name):
             if event.name not in REGISTRY and event.name != CUSTOM.name:
-                raise Malformed(f"name: no op is called {event.name[:80]!r}")
+                raise MalformedJson(f"name: no op is called {event.name[:80]!r}")
             _check_inputs(event)
             check_arguments(event.name, event.attrs)
         for argument in event.inputs:
@@ -211,7 +211,7 @@ class _Seen:
         shape = _result_shape(event.name, event.attrs, shapes)
         _check_path(event.attrs, shapes)
         if shape is not None and shape != made_shape:
-            raise Malformed(f"outputs: shape: {list(made_shape)}, where {list(shape)} follows from the inputs")
+            raise MalformedJson(f"outputs: shape: {list(made_shape)}, where {list(shape)} follows from the inputs")
 
     def output(self, out: Output) -> None:
         self.holds(out.value, out.shape, out.dtype)
@@ -220,19 +220,19 @@ class _Seen:
 
     def node(self, node: NodeRecord, event: OpCalled) -> None:
         if node.node in self.nodes:
-            raise Malformed(f"node: {node.node} was made before")
+            raise MalformedJson(f"node: {node.node} was made before")
         input_names = {argument.name for argument in event.inputs}
         for name in node.inputs:
             if name not in input_names:
-                raise Malformed(f"node: inputs: {name[:80]!r} is not an input of the op")
+                raise MalformedJson(f"node: inputs: {name[:80]!r} is not an input of the op")
         for edge in node.edges:
             if edge is None:
                 continue
             self.has("node: edges: leaf", edge.leaf)
             if (edge.node is None) == (edge.leaf is None):
-                raise Malformed("node: edges: a node or a leaf is expected, and not both")
+                raise MalformedJson("node: edges: a node or a leaf is expected, and not both")
             if edge.node is not None and edge.output_nr >= len(self.outputs.get(edge.node, ())):
-                raise Malformed(f"node: edges: no node {edge.node} with an output {edge.output_nr} was made before")
+                raise MalformedJson(f"node: edges: no node {edge.node} with an output {edge.output_nr} was made before")
         results = {out.tensor for out in event.outputs}
         for saved in node.saved:
             if saved.tensor not in results:
@@ -248,7 +248,7 @@ class _Seen:
         if isinstance(event, (DataSet, StatisticMoved)):
             self.has("source", event.source)
         if isinstance(event, StatisticMoved) and event.elements < 2:
-            raise Malformed(f"elements: {event.elements} have no variance")
+            raise MalformedJson(f"elements: {event.elements} have no variance")
         head = self.head(event.value)  # `x.data = y` may give another shape
         self.tensors[event.tensor] = None if head is None else head[0]
 
@@ -264,7 +264,7 @@ class _Seen:
 
     def started(self, event: BackwardStarted) -> None:
         if event.call in self.calls:
-            raise Malformed(f"call: {event.call} began before")
+            raise MalformedJson(f"call: {event.call} began before")
         for root in event.roots:
             self.has("roots: tensor", root.tensor)
             self.has("roots: source", root.source)
@@ -277,11 +277,13 @@ class _Seen:
         self.ran("call", event.call)
         node = self.nodes.get(event.node)
         if node is None:
-            raise Malformed(f"node: no node {event.node} was made before")
+            raise MalformedJson(f"node: no node {event.node} was made before")
         if len(event.cotangents) < len(node.edges):  # more: inputs that the call was not given
-            raise Malformed(f"cotangents: {len(event.cotangents)} for a node with {len(node.edges)} edges")
+            raise MalformedJson(f"cotangents: {len(event.cotangents)} for a node with {len(node.edges)} edges")
         if len(event.upstream) > len(self.outputs[event.node]):
-            raise Malformed(f"upstream: {len(event.upstream)} for a node with {len(self.outputs[event.node])} outputs")
+            raise MalformedJson(
+                f"upstream: {len(event.upstream)} for a node with {len(self.outputs[event.node])} outputs"
+            )
         for value, shape in zip(event.upstream, self.outputs[event.node], strict=False):
             self.fits("upstream", value, shape)
         if len(event.cotangents) == len(node.edges):
@@ -305,12 +307,12 @@ class _Seen:
 
     def has_node(self, node: int | None) -> None:
         if node is not None and node not in self.nodes:
-            raise Malformed(f"node: no node {node} was made before")
+            raise MalformedJson(f"node: no node {node} was made before")
 
     def ended(self, event: BackwardEnded) -> None:
         self.ran("call", event.call)
         if event.call not in self.running:
-            raise Malformed(f"call: {event.call} does not run")
+            raise MalformedJson(f"call: {event.call} does not run")
         self.running.remove(event.call)
 
     def entered(self, event: GroupEntered) -> None:
@@ -320,7 +322,7 @@ class _Seen:
 
     def left(self, _: GroupLeft) -> None:
         if not self.groups:
-            raise Malformed("no group was entered")
+            raise MalformedJson("no group was entered")
         self.groups -= 1
 
     def code(self, event: CodeEntered) -> None:
@@ -330,7 +332,7 @@ class _Seen:
 
     def code_left(self, _: CodeLeft) -> None:
         if not self.codes:
-            raise Malformed("no code was entered")
+            raise MalformedJson("no code was entered")
         self.codes -= 1
 
 
@@ -341,7 +343,7 @@ def _check_inputs(event: OpCalled) -> None:
     for name in (argument.name for argument in event.inputs):
         base, bracket, _ = name.partition("[")
         if not any(base in one.inputs and bool(bracket) == (base in one.lists) for one in (op, writer)):
-            raise Malformed(f"inputs: {name[:80]!r} is not an input of {event.name[:80]}")
+            raise MalformedJson(f"inputs: {name[:80]!r} is not an input of {event.name[:80]}")
 
 
 def _result_shape(name: str, attrs: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
@@ -350,7 +352,7 @@ def _result_shape(name: str, attrs: Mapping[str, Any], shapes: Sequence[tuple[in
     try:
         return None if rule is None else rule(attrs, *shapes)
     except (ValueError, IndexError, KeyError, TypeError) as error:
-        raise Malformed(f"inputs: {name} takes no tensors of shapes {shapes}"[:400]) from error
+        raise MalformedJson(f"inputs: {name} takes no tensors of shapes {shapes}"[:400]) from error
 
 
 def _check_path(attrs: Mapping[str, Any], shapes: Sequence[tuple[int, ...]]) -> None:
@@ -369,14 +371,14 @@ def _check_dimensions(attrs: Mapping[str, Any], rank: int) -> None:
     for name in _DIMENSIONS & attrs.keys():
         dims = attrs[name]
         if not all(-rank <= dim < rank for dim in ((dims,) if isinstance(dims, int) else dims or ())):
-            raise Malformed(f"attrs: {name}: {str(dims)[:80]} for tensors of at most {rank} dimensions")
+            raise MalformedJson(f"attrs: {name}: {str(dims)[:80]} for tensors of at most {rank} dimensions")
 
 
-_TESTS: Mapping[type, Callable[[_Seen, Any], None]] = {
-    LeafCreated: _Seen.leaf, OpCalled: _Seen.op, BackwardStarted: _Seen.started, VjpRun: _Seen.vjp,
-    Accumulated: _Seen.accumulated, HookRan: _Seen.hook, BackwardEnded: _Seen.ended, GroupEntered: _Seen.entered,
-    GroupLeft: _Seen.left, CodeEntered: _Seen.code, CodeLeft: _Seen.code_left, GradSet: _Seen.grad_set,
-    FlagChanged: _Seen.tensor, Escaped: _Seen.tensor,
-    Refreshed: _Seen.refreshed, WrittenOutside: _Seen.refreshed, DataSet: _Seen.refreshed,
-    StatisticMoved: _Seen.refreshed,
+_TESTS: Mapping[type, Callable[[_Checker, Any], None]] = {
+    LeafCreated: _Checker.leaf, OpCalled: _Checker.op, BackwardStarted: _Checker.started, VjpRun: _Checker.vjp,
+    Accumulated: _Checker.accumulated, HookRan: _Checker.hook, BackwardEnded: _Checker.ended,
+    GroupEntered: _Checker.entered, GroupLeft: _Checker.left, CodeEntered: _Checker.code, CodeLeft: _Checker.code_left,
+    GradSet: _Checker.grad_set, FlagChanged: _Checker.tensor, Escaped: _Checker.tensor,
+    Refreshed: _Checker.refreshed, WrittenOutside: _Checker.refreshed, DataSet: _Checker.refreshed,
+    StatisticMoved: _Checker.refreshed,
 }  # fmt: skip

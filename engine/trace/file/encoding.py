@@ -31,12 +31,12 @@ KINDS: dict[str, type] = {kind.__name__: kind for kind in typing.get_args(AnyEve
 _TYPES = {"bool": bool, "int": int, "float": float}
 
 
-class Malformed(ValueError):
+class MalformedJson(ValueError):
     """JSON of another form than expected."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Opaque:
+class OpaqueArgument:
     """A static argument of a kind that a file cannot hold: only its description is kept."""
 
     text: str
@@ -93,7 +93,7 @@ def _encode_other(value: Any) -> Any:
         return {"$": "device", "name": str(value)}
     if isinstance(value, Op):
         return {"$": "op", "name": value.name}
-    if isinstance(value, Opaque):
+    if isinstance(value, OpaqueArgument):
         return {"$": "object", "text": value.text}
     value = getattr(value, "_array", value)  # a Tensor used as an index: what it held
     if array.is_array(value):
@@ -106,13 +106,13 @@ def _encode_other(value: Any) -> Any:
 
 
 def decode(data: Any, depth: int = 0) -> Any:
-    """The value that `encode` turned into the data. Raises Malformed if the data does not come from it."""
+    """The value that `encode` turned into the data. Raises MalformedJson if the data does not come from it."""
     if depth > DEEPEST:
-        raise Malformed(f"nested deeper than {DEEPEST} levels")
+        raise MalformedJson(f"nested deeper than {DEEPEST} levels")
     if isinstance(data, list):
         return [decode(item, depth + 1) for item in data]
     if type(data) is int and not -LARGEST < data < LARGEST:
-        raise Malformed("a whole number of more than 512 bits")
+        raise MalformedJson("a whole number of more than 512 bits")
     if not isinstance(data, dict):
         return data
     try:
@@ -120,10 +120,10 @@ def decode(data: Any, depth: int = 0) -> Any:
             items = [decode(item, depth + 1) for item in data["items"]]
             return tuple(items) if data["$"] == "tuple" else slice(*items) if data["$"] == "slice" else _dict(items)
         return _DECODERS[data["$"]](data)
-    except Malformed:
+    except MalformedJson:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, StopIteration, IndexError) as error:
-        raise Malformed(f"{str(data)[:80]!r} is not a static argument") from error
+        raise MalformedJson(f"{str(data)[:80]!r} is not a static argument") from error
 
 
 def _dict(pairs: Sequence[Any]) -> dict[Any, Any]:
@@ -158,7 +158,7 @@ _DECODERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "op": lambda data: REGISTRY[data["name"]],
     "array": _array,
     "scalar": lambda data: _array(data)[()],
-    "object": lambda data: Opaque(str(data["text"])[:MOST_NAME]),
+    "object": lambda data: OpaqueArgument(str(data["text"])[:MOST_NAME]),
 }
 
 
@@ -173,13 +173,13 @@ def little(value: Any) -> Any:
 
 
 def shape_of(data: Any) -> tuple[int, ...]:
-    """A shape from a file. Raises Malformed if it is not a shape."""
+    """A shape from a file. Raises MalformedJson if it is not a shape."""
     if (
         not isinstance(data, (list, tuple))
         or len(data) > 64
         or not all(type(n) is int and 0 <= n < 2**40 for n in data)
     ):
-        raise Malformed(f"{str(data)[:80]} is not a shape")
+        raise MalformedJson(f"{str(data)[:80]} is not a shape")
     return tuple(data)
 
 
@@ -188,19 +188,19 @@ MOST_TEXT = 8 * 2**20
 
 
 def parsed(text: Any, column: str) -> Any:
-    """JSON data from outside.  Raises Malformed where it is none, is too long, or has a number that JSON lacks."""
+    """JSON data from outside.  Raises MalformedJson where it is none, is too long, or has a number that JSON lacks."""
     if not isinstance(text, str):
-        raise Malformed(f"{column}: JSON text is expected, found {type(text).__name__}")
+        raise MalformedJson(f"{column}: JSON text is expected, found {type(text).__name__}")
     if len(text) > MOST_TEXT * 4 or text.count(",") + text.count("[") + text.count("{") > MOST_ITEMS:
-        raise Malformed(f"{column}: more than {MOST_ITEMS:,} items")
+        raise MalformedJson(f"{column}: more than {MOST_ITEMS:,} items")
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"{column}: not JSON ({str(error)[:80]})") from error
+        raise MalformedJson(f"{column}: not JSON ({str(error)[:80]})") from error
 
 
 def read_shape(text: Any) -> tuple[int, ...]:
-    """The shape in a row of `contents`. Raises Malformed if it is none."""
+    """The shape in a row of `contents`. Raises MalformedJson if it is none."""
     return _short_shape(text) if type(text) is str and len(text) <= SHORT_SHAPE else shape_of(parsed(text, "shape"))
 
 
@@ -214,7 +214,7 @@ SHORT_SHAPE = 80
 
 
 def _no_constant(name: str) -> Any:
-    raise Malformed(f"{name} is not a JSON number")
+    raise MalformedJson(f"{name} is not a JSON number")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
@@ -224,15 +224,15 @@ MOST_ITEMS = 200_000
 
 
 def from_bytes(raw: bytes, dtype: str, shape: Sequence[int]) -> np.ndarray:
-    """A read-only array over little-endian bytes in C order. Raises Malformed if the sizes disagree."""
+    """A read-only array over little-endian bytes in C order. Raises MalformedJson if the sizes disagree."""
     if dtype not in ELEMENT_TYPES:
-        raise Malformed(f"dtype {dtype!r} is none of {', '.join(ELEMENT_TYPES)}")
+        raise MalformedJson(f"dtype {dtype!r} is none of {', '.join(ELEMENT_TYPES)}")
     shape = shape_of(shape)
     count = 1
     for n in shape:
         count *= n
     if len(raw) != count * ELEMENT_TYPES[dtype].itemsize:
-        raise Malformed(f"{len(raw)} bytes do not hold {dtype} of shape {list(shape)}")
+        raise MalformedJson(f"{len(raw)} bytes do not hold {dtype} of shape {list(shape)}")
     array = np.frombuffer(raw, ELEMENT_TYPES[dtype].newbyteorder("<")).reshape(tuple(shape))
     return array if array.dtype.isnative else array.astype(ELEMENT_TYPES[dtype])
 
@@ -254,7 +254,7 @@ def event_text(event: Event) -> str:
 def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], AnyEvent]:
     """A function that reads the events of a file with this many `values` and `stacks`.
 
-    It checks types, bounds and lists, makes the event whose `event_text` was read, and raises Malformed with the
+    It checks types, bounds and lists, makes the event whose `event_text` was read, and raises MalformedJson with the
     name of a field that does not fit.
     """
     stacks = lengths.get("stacks", MOST)
@@ -262,11 +262,13 @@ def events_from(lengths: Mapping[str, int]) -> Callable[[str, int, int, Any], An
 
     def read(kind: str, index: int, stack: int, fields: Any) -> AnyEvent:
         if kind not in KINDS:
-            raise Malformed(f"unknown kind of event {str(kind)[:80]!r}; known are {', '.join(KINDS)}")
+            raise MalformedJson(f"unknown kind of event {str(kind)[:80]!r}; known are {', '.join(KINDS)}")
         if type(stack) is not int or not -1 <= stack < stacks:
-            raise Malformed(f"stack: {str(stack)[:80]} is not a number from -1 to below the number of stacks, {stacks}")
+            raise MalformedJson(
+                f"stack: {str(stack)[:80]} is not a number from -1 to below the number of stacks, {stacks}"
+            )
         if not isinstance(fields, dict):
-            raise Malformed(f"fields: an object is expected, found {str(fields)[:80]!r}")
+            raise MalformedJson(f"fields: an object is expected, found {str(fields)[:80]!r}")
         event: AnyEvent = records.of(KINDS[kind])({**fields, "index": index, "stack": stack})
         _check_peers(event)
         return event
@@ -278,11 +280,11 @@ def _check_peers(event: AnyEvent) -> None:
     """Check that lists which belong together have the same length."""
     if isinstance(event, OpCalled):
         if not event.outputs:
-            raise Malformed("outputs: at least one is expected")
+            raise MalformedJson("outputs: at least one is expected")
         if event.node is not None and len(event.node.inputs) != len(event.node.edges):
-            raise Malformed(f"node.edges: {len(event.node.edges)} for {len(event.node.inputs)} inputs")
+            raise MalformedJson(f"node.edges: {len(event.node.edges)} for {len(event.node.inputs)} inputs")
     elif isinstance(event, VjpRun) and len(event.unsummed) != len(event.cotangents):
-        raise Malformed(f"unsummed: {len(event.unsummed)} for {len(event.cotangents)} cotangents")
+        raise MalformedJson(f"unsummed: {len(event.unsummed)} for {len(event.cotangents)} cotangents")
 
 
 @functools.cache
@@ -397,17 +399,17 @@ class _Records:
 
         def read(data: Any) -> Any:
             if not isinstance(data, dict):
-                raise Malformed(f"{kind.__name__} is an object, found {str(data)[:80]!r}")
+                raise MalformedJson(f"{kind.__name__} is an object, found {str(data)[:80]!r}")
             values = {}
             for name, reader, default in readers:
                 if name not in data:
                     if default is dataclasses.MISSING:
-                        raise Malformed(f"{kind.__name__} has no {name!r}")
+                        raise MalformedJson(f"{kind.__name__} has no {name!r}")
                     continue
                 try:
                     values[name] = reader(data[name])
-                except Malformed as error:
-                    raise Malformed(f"{name}: {error}") from None
+                except MalformedJson as error:
+                    raise MalformedJson(f"{name}: {error}") from None
             return kind(**values)
 
         return read
@@ -434,9 +436,9 @@ class _Records:
 
             def read_tuple(data: Any) -> tuple[Any, ...]:
                 if not isinstance(data, (list, tuple)):
-                    raise Malformed(f"a list is expected, found {str(data)[:80]!r}")
+                    raise MalformedJson(f"a list is expected, found {str(data)[:80]!r}")
                 if len(data) > MOST_LISTED:
-                    raise Malformed(f"{len(data):,} entries; at most {MOST_LISTED:,} are read")
+                    raise MalformedJson(f"{len(data):,} entries; at most {MOST_LISTED:,} are read")
                 return tuple(items(item) for item in data)
 
             return read_tuple
@@ -449,7 +451,7 @@ class _Records:
 
         def read_flag(data: Any) -> Any:
             if type(data) is not hint:
-                raise Malformed(f"{hint.__name__} is expected, found {str(data)[:80]!r}")
+                raise MalformedJson(f"{hint.__name__} is expected, found {str(data)[:80]!r}")
             return data
 
         return read_flag
@@ -460,7 +462,7 @@ def _whole(least: int, end: int, is_value: bool) -> Callable[[Any], int]:
 
     def read(data: Any) -> int:
         if type(data) is not int or not least <= data < end:
-            raise Malformed(f"{str(data)[:80]} is not a whole number of at least {least} and {bound}")
+            raise MalformedJson(f"{str(data)[:80]} is not a whole number of at least {least} and {bound}")
         return data
 
     return read
@@ -469,7 +471,7 @@ def _whole(least: int, end: int, is_value: bool) -> Callable[[Any], int]:
 def _text(most: int) -> Callable[[Any], str]:
     def read(data: Any) -> str:
         if type(data) is not str or len(data) > most:
-            raise Malformed(f"a text of at most {most:,} characters is expected, found {str(data)[:80]!r}")
+            raise MalformedJson(f"a text of at most {most:,} characters is expected, found {str(data)[:80]!r}")
         return data
 
     return read
@@ -477,21 +479,21 @@ def _text(most: int) -> Callable[[Any], str]:
 
 def _dtype_name(data: Any) -> str:
     if type(data) is not str or (data not in ELEMENT_TYPES and data not in NAMED):
-        raise Malformed(f"dtype {str(data)[:80]!r} is none of {', '.join(ELEMENT_TYPES)}")
+        raise MalformedJson(f"dtype {str(data)[:80]!r} is none of {', '.join(ELEMENT_TYPES)}")
     return data
 
 
 def _attrs(data: Any) -> Any:
     attrs = decode(data)
     if not isinstance(attrs, dict) or not all(type(key) is str for key in attrs):
-        raise Malformed(f"names of static arguments and their values are expected, found {str(data)[:80]!r}")
+        raise MalformedJson(f"names of static arguments and their values are expected, found {str(data)[:80]!r}")
     return attrs
 
 
 def _scalar(data: Any) -> Any:
     value = decode(data)
     if value is not None and not isinstance(value, (bool, int, float, np.generic)):
-        raise Malformed(f"a number is expected, found {str(data)[:80]!r}")
+        raise MalformedJson(f"a number is expected, found {str(data)[:80]!r}")
     return value
 
 

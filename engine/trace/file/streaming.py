@@ -25,18 +25,18 @@ import numpy as np
 from ...arrays.element_types import name_of
 from ...arrays.session import slot
 from ..events import OpCalled, Trace, Value, damaged_value, last_value
-from ..log_reader import FACTS, Dispensable, Reader, tensors_of, value_of, without_folders
+from ..log_reader import FACTS, ErrorBoundary, Reader, tensors_of, value_of, without_folders
 from ..module_names import best_name
 from ..recorder import Recorder
 from ..source import Places, Sources
-from ..summary import Arriving, OnFile
+from ..summary import PendingArray, StoredArray
 from ..variable_names import Naming
-from .budget import WHOLE, Budget, Holding, as_sample, sample_value
+from .budget import WHOLE, Budget, WrittenValues, as_sample, sample_value
 from .encoding import little
 from .iterations import ALL, Selection
 from .measures import Current, Meter
 from .pausing import Pauses, Refusal
-from .tracefile import MOST_ARRAY, CannotWrite, Writer, open_trace
+from .tracefile import MOST_ARRAY, TraceWriteError, Writer, open_trace
 
 INTERVAL = 0.25
 """Seconds between two flushes, and the most that one of them takes while there is more to write."""
@@ -89,14 +89,14 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Most:
+class SizeLimits:
     """The forward ops and the bytes at which a recording ends while its program goes on; None for no limit."""
 
     ops: int | None = None
     bytes: int | None = None
 
 
-UNLIMITED = Most()
+UNLIMITED = SizeLimits()
 
 
 class Stream:
@@ -111,7 +111,7 @@ class Stream:
     def __init__(
         self, recorder: Recorder, path: str, places: Places, argv: tuple[str, ...] = (), *,
         say: Callable[[str], None] = lambda text: None, memory: int | None = None, whole: int = WHOLE,
-        selection: Selection = ALL, pauses: bool = False, most: Most = UNLIMITED,
+        selection: Selection = ALL, pauses: bool = False, most: SizeLimits = UNLIMITED,
         tell: Callable[[Progress], None] | None = None,
     ) -> None:  # fmt: skip
         self.recorder, self.places, self.path = recorder, places, path
@@ -120,10 +120,10 @@ class Stream:
         self.failure: BaseException | None = None
         self.missing: list[str] = []  # sentences about what a fault of ours has cost
         self.event_count = 0
-        self._reader = Reader(recorder.recording, Dispensable(FACTS, self._lose, CannotWrite))
+        self._reader = Reader(recorder.recording, ErrorBoundary(FACTS, self._lose, TraceWriteError))
         self._texts: dict[str, str] = {}
         parts = ("a name", "a value", "a number of the run view")
-        self._names, self._values, self._numbers = (Dispensable(part, self._lose, CannotWrite) for part in parts)
+        self._names, self._values, self._numbers = (ErrorBoundary(part, self._lose, TraceWriteError) for part in parts)
         self._naming = Naming(Sources(self._texts), self._names)
         self._called: dict[int, str] = {}
         self._stacks: list[Any] = []
@@ -132,7 +132,7 @@ class Stream:
         self._ops = 0
         self._started_at = self._reported_at = time.monotonic()
         self._pauses = Pauses(recorder, selection, self._write_all) if pauses else None
-        self._budget, self._holding = Budget(whole, ALL if pauses else selection), Holding()
+        self._budget, self._holding = Budget(whole, ALL if pauses else selection), WrittenValues()
         self._contents: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
@@ -229,7 +229,7 @@ class Stream:
             self._writer.meta("meta", self._with_cut(meta))
             is_whole = self.cut is None and self.failure is None
             self._writer.close(is_whole, self._meter.take() if rest is None else rest)
-        except CannotWrite as error:
+        except TraceWriteError as error:
             self.cut = self._unwritable(error)
 
     def _lose(self, text: str) -> None:
@@ -237,7 +237,7 @@ class Stream:
         self.missing.append(text)
         self.say(text)
 
-    def _unwritable(self, error: CannotWrite) -> Cut:
+    def _unwritable(self, error: TraceWriteError) -> Cut:
         if _identity(self.path) != self._file:
             return Cut("gone", 0)
         return Cut("unwritable", self.event_count, None, error.reason)
@@ -332,7 +332,7 @@ class Stream:
                 self._contents.clear()
                 self.recorder.forget(self._done)
                 self._holding.let_go(self.recorder.values, self.recorder.store.compared)
-            except CannotWrite as error:
+            except TraceWriteError as error:
                 self._end(self._unwritable(error))
                 self._writer.undo()
                 return True
@@ -415,7 +415,7 @@ class Stream:
                 if time.monotonic() > until:
                     break
             return False
-        except CannotWrite:
+        except TraceWriteError:
             raise
         except Exception as error:  # noqa: BLE001 the program goes on, whatever it is; `finish` tells
             self.failure = error
@@ -456,7 +456,7 @@ class Stream:
         values = self.recorder.values
         while True:
             entry = values[number]
-            if isinstance(entry, OnFile):
+            if isinstance(entry, StoredArray):
                 return self._writer.read(number)
             value = value_of(entry.copy() if isinstance(entry, np.ndarray) else entry)
             if values[number] is entry:
@@ -541,7 +541,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _form(entry: Any, is_whole: bool) -> Value | tuple[bytes, str, tuple[int, ...]]:
     """The form in which a value of the recorder is written: the bytes of an array with its element type and shape, or a
     Value."""
-    if type(entry) is Arriving:
+    if type(entry) is PendingArray:
         entry = entry.read()
     if type(entry) is not np.ndarray:
         return value_of(entry) if is_whole else as_sample(value_of(entry))

@@ -30,7 +30,7 @@ from .database import Database, Row, Rows, TraceFileError, blocks_kept, check_he
 from .encoding import (
     MOST_LISTED,
     MOST_TEXT,
-    Malformed,
+    MalformedJson,
     decode,
     dumps,
     encode,
@@ -103,7 +103,7 @@ SMALLER = "Split the op, or record a smaller part of the program."
 ROOM = "Give a path in an existing folder that you may write to, on a disk with enough space."
 
 
-class CannotWrite(TraceFileError):
+class TraceWriteError(TraceFileError):
     """A trace that could not be written: `reason` says why in a few words ("the disk is full")."""
 
     def __init__(self, path: str, reason: str, remedy: str = ROOM) -> None:
@@ -115,7 +115,7 @@ class Writer:
     """Writes a trace piece by piece; what was flushed stays readable if the process is killed.
 
     A flush happens after `every` events or `seconds`, whichever is first, when an event is written.
-    An existing file at `path` is replaced.  Every method raises CannotWrite where the file cannot be written.
+    An existing file at `path` is replaced.  Every method raises TraceWriteError where the file cannot be written.
 
     >>> import tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "t.backstep")
@@ -143,7 +143,7 @@ class Writer:
                 self._db.close()
             with contextlib.suppress(OSError):  # what was begun is not a trace, and would not be replaced by one
                 os.remove(self.path)
-            raise CannotWrite(self.path, reason) from error
+            raise TraceWriteError(self.path, reason) from error
         self._events, self._values = _Batch(self._execute, "events", 5), _Batch(self._execute, "tensor_values", 3)
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
         self._contents: dict[bytes, int] = {}  # by their digests, the latest
@@ -176,8 +176,8 @@ class Writer:
             event = _event_reader({})(row)
             if isinstance(event, OpCalled):
                 check_arguments(event.name, event.attrs)
-        except Malformed as error:
-            raise CannotWrite(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
+        except MalformedJson as error:
+            raise TraceWriteError(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
 
     def value(self, value: Value) -> int:
         """Append a value; equal ones are kept once, and one that is larger than is read as a sample.
@@ -244,7 +244,7 @@ class Writer:
         self._frames, self._framed = frames, self._framed + len(frames)
         if self._framed > MOST_FRAMES or len(entries) > MOST_DEEP or number >= MOST_STACKS:
             most = f"at most {MOST_DEEP:,} in one, {MOST_FRAMES:,} in all, and {MOST_STACKS:,} stacks can be read"
-            raise CannotWrite(self.path, f"call stack {number + 1:,} has {len(frames):,} frames; {most}", SMALLER)
+            raise TraceWriteError(self.path, f"call stack {number + 1:,} has {len(frames):,} frames; {most}", SMALLER)
         row = (number, dumps([shared, *entries]))
         self._execute("INSERT INTO stacks VALUES (?, ?, ?)", (*row, checksum(*row)))
         self._counts["stacks"] += 1
@@ -306,7 +306,7 @@ class Writer:
         try:
             return self._db.execute(statement, values)
         except sqlite3.Error as error:
-            raise CannotWrite(self.path, _reason(error, self.path)) from error
+            raise TraceWriteError(self.path, _reason(error, self.path)) from error
 
     def undo(self) -> None:
         """Go back to the last flush: what was written since could not be kept."""
@@ -318,7 +318,7 @@ class Writer:
     def give_up(self, meta: dict[str, Any]) -> None:
         """Go back to the last flush and let go of the file, with `meta` noted if there is room for it."""
         self.undo()
-        with contextlib.suppress(CannotWrite):
+        with contextlib.suppress(TraceWriteError):
             self.meta("meta", meta)
         self._db.close()
 
@@ -347,7 +347,7 @@ class Writer:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        with contextlib.suppress(CannotWrite) if kind is not None else contextlib.nullcontext():
+        with contextlib.suppress(TraceWriteError) if kind is not None else contextlib.nullcontext():
             self.close(complete=kind is None)  # after an error the file may be lost too: the first error is told
 
 
@@ -386,7 +386,7 @@ def check_target(path: str) -> None:
         return
     if not stat.S_ISREG(mode):
         what = next((name for test, name in _OTHER_FILES if test(mode)), "not a regular file")
-        raise CannotWrite(path, f"there is {what}, which a trace would replace")
+        raise TraceWriteError(path, f"there is {what}, which a trace would replace")
 
 
 _OTHER_FILES = (
@@ -415,8 +415,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write the trace to one file; see docs/trace-format.md.
 
     It is written beside the path first, so that a file there is replaced only by a complete one.  A link is followed:
-    the file behind it is replaced.  Raises CannotWrite where that fails, or where the path names what is not a regular
-    file.
+    the file behind it is replaced.  Raises TraceWriteError if that fails, or if the path does not name a regular file.
     """
     check_target(os.fspath(path))
     target = os.path.realpath(path)
@@ -436,10 +435,10 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
             writer.meta("argv", list(trace.argv))
             writer.meta("meta", dict(trace.meta))
         os.replace(beside, target)
-    except CannotWrite as error:
-        raise CannotWrite(os.fspath(path), error.reason, error.remedy) from error
+    except TraceWriteError as error:
+        raise TraceWriteError(os.fspath(path), error.reason, error.remedy) from error
     except OSError as error:
-        raise CannotWrite(os.fspath(path), _reason(error, target)) from error
+        raise TraceWriteError(os.fspath(path), _reason(error, target)) from error
     finally:
         for left in (beside, beside + "-journal"):
             if os.path.exists(left):
@@ -473,9 +472,9 @@ def _trace(source: _File) -> Trace:
     about = meta.get("meta") or {}
     argv, counts = meta.get("argv") or (), meta.get("counts")
     if not isinstance(about, dict) or not all(isinstance(key, str) for key in about):
-        raise Malformed("row 'meta' of meta: an object is expected")
+        raise MalformedJson("row 'meta' of meta: an object is expected")
     if not isinstance(argv, (list, tuple)) or not all(isinstance(word, str) for word in argv):
-        raise Malformed("row 'argv' of meta: a list of texts is expected")
+        raise MalformedJson("row 'argv' of meta: a list of texts is expected")
     if not meta.get("complete"):
         about = {**about, "incomplete": True}
     names, files = dict(source.rows("names", "tensor, name")), dict(source.rows("files", "name, text"))
@@ -688,16 +687,16 @@ class _Stacks:
     def _read(self, row: Row) -> tuple[Frame, ...]:
         entries = parsed(row[1], "frames")
         if not isinstance(entries, list) or len(entries) < self._is_shared:
-            raise Malformed(f"a list of frames is expected, found {str(entries)[:80]!r}")
+            raise MalformedJson(f"a list of frames is expected, found {str(entries)[:80]!r}")
         shared = entries.pop(0) if self._is_shared else 0
         if shared and self._before is None:
             return self._lose(row[0])
         before = self._before or ()
         if type(shared) is not int or not 0 <= shared <= len(before):
-            raise Malformed(f"{str(shared)[:80]} frames of the stack before, which has {len(before)}")
+            raise MalformedJson(f"{str(shared)[:80]} frames of the stack before, which has {len(before)}")
         self._count += shared + len(entries)
         if self._count > MOST_FRAMES:
-            raise Malformed(f"the stacks have more than {MOST_FRAMES:,} frames")
+            raise MalformedJson(f"the stacks have more than {MOST_FRAMES:,} frames")
         self._before = before[:shared] + tuple(map(self._frame, entries))
         return self._before
 
@@ -720,7 +719,7 @@ def _frame(part: Any) -> Frame:
         case [str(file), str(function), *places] if len(places) == 4 and max(len(file), len(function)) <= MOST_NAME:
             if all(type(n) is int and 0 <= n < 2**31 for n in places):
                 return Frame(file, function, *places)
-    raise Malformed(f"a frame is [file, function, line, end_line, col, end_col], found {str(part)[:80]!r}")
+    raise MalformedJson(f"a frame is [file, function, line, end_line, col, end_col], found {str(part)[:80]!r}")
 
 
 def _sound_value(row: tuple[Any, ...]) -> bool:
@@ -746,7 +745,7 @@ def _read_value(row: tuple[Any, ...]) -> Value:
     _, _, dtype, shape, whole, raw, stats, digest, *_ = row
     is_known = dtype in ELEMENT_TYPES or (dtype in NAMED and whole == _DAMAGED)
     if not is_known or whole not in (0, 1, _DAMAGED) or not isinstance(raw, bytes):
-        raise Malformed(
+        raise MalformedJson(
             f"dtype {str(dtype)[:40]!r}, whole {str(whole)[:40]!r}: a known element type, and 1 or 0 are expected"
         )
     sizes = read_shape(shape)
@@ -757,7 +756,7 @@ def _read_value(row: tuple[Any, ...]) -> Value:
     sample = from_bytes(raw, dtype, (len(raw) // ELEMENT_TYPES[dtype].itemsize,))
     statistics = decode(parsed(stats, "stats"))
     if sample.size > SAMPLE or not _are_stats(statistics):
-        raise Malformed(f"a sample of at most {SAMPLE} elements and its statistics are expected")
+        raise MalformedJson(f"a sample of at most {SAMPLE} elements and its statistics are expected")
     return Value(sizes, dtype, None, sample, statistics)
 
 

@@ -17,7 +17,7 @@ from engine.formula.formula import MOST, Formula, formulas, formulas_of
 from engine.formula.printer import Printer
 from engine.formula.simplify import simplified
 from engine.formula.styles import TEX, TEXT
-from engine.ops.notation.symbol import Symbol, Undecided, noted, shown_number
+from engine.ops.notation.symbol import Symbol, ValueNeeded, noted, shown_number
 from engine.ops.op import REGISTRY, call_kernel
 from engine.trace.events import LeafCreated, OpCalled
 from tests.batches import batches
@@ -326,7 +326,7 @@ def test_rule_that_looks_at_values_gets_a_named_function(monkeypatch: pytest.Mon
 def test_symbols_refuse_to_be_decided() -> None:
     x = Symbol("x", (2,))
     for ask in (bool, list, lambda s: 1 if s else 0):
-        with pytest.raises(Undecided):
+        with pytest.raises(ValueNeeded):
             ask(x)
 
 

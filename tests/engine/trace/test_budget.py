@@ -12,12 +12,12 @@ import engine
 from engine.arrays.session import slot
 from engine.replay.program import Edits
 from engine.trace.events import Escaped, LeafCreated, OpCalled, Trace, VjpRun, WrittenOutside
-from engine.trace.file.budget import SMALL, Holding
+from engine.trace.file.budget import SMALL, WrittenValues
 from engine.trace.file.streaming import Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
-from engine.trace.summary import OnFile
+from engine.trace.summary import StoredArray
 
 HERE = str(Path(__file__).parent)
 
@@ -58,7 +58,7 @@ def test_recorder_holds_what_the_program_does_and_no_more(tmp_path: Path) -> Non
     for rounds in (30, 90):
         recorder = streamed(tmp_path / "t", rounds, 32)
         held.append(sum(v.nbytes for v in recorder.values if isinstance(v, np.ndarray)))
-    assert any(isinstance(value, OnFile) for value in recorder.values)
+    assert any(isinstance(value, StoredArray) for value in recorder.values)
     assert held[1] < 1.2 * held[0] and held[1] < 600 * 4096
     assert not any(recorder.log[:-1]), "what is written is let go, but for the newest"
 
@@ -159,15 +159,15 @@ def test_array_that_is_several_values_is_let_go_of_all_of_them() -> None:
     own, passed = np.ones(1000), np.zeros(1000)
     values: list[Any] = [np.ones(1000), passed, passed, own, np.ones(2)]
     del passed
-    holding = Holding()
+    holding = WrittenValues()
     holding._look_at = 1
     for number, value in enumerate(values):
         holding.add(number, value)
     del value
     assert holding.bytes == 3 * 8000 + 16
     holding.let_go(values, compared={0})
-    assert [type(one) for one in values] == [np.ndarray, OnFile, OnFile, np.ndarray, OnFile]
+    assert [type(one) for one in values] == [np.ndarray, StoredArray, StoredArray, np.ndarray, StoredArray]
     assert values[3] is own and holding.bytes == 2 * 8000
     holding._look_at = 1
     holding.let_go(values)
-    assert [type(one) for one in values[:4]] == [OnFile, OnFile, OnFile, np.ndarray]
+    assert [type(one) for one in values[:4]] == [StoredArray, StoredArray, StoredArray, np.ndarray]

@@ -21,11 +21,11 @@ from engine.trace.file.argument_types import check_arguments
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import (
-    Malformed,
+    MalformedJson,
     events_from,
 )
 from engine.trace.file.tracefile import (
-    CannotWrite,
+    TraceWriteError,
     Writer,
     checksum,
     open_trace,
@@ -164,7 +164,7 @@ def test_texts_that_are_too_large_are_refused_before_they_are_read(tmp_path: Pat
 def test_call_stacks_beyond_what_can_be_read_are_not_written(tmp_path: Path) -> None:
     deep = (tr.Frame("a.py", "f", 2, 2, 11, 20),) * 20_001
     says = "call stack 1 has 20,001 frames; at most 20,000 in one"
-    with pytest.raises(CannotWrite, match=says), Writer(tmp_path / "f") as writer:
+    with pytest.raises(TraceWriteError, match=says), Writer(tmp_path / "f") as writer:
         writer.stack(deep)
 
 
@@ -244,9 +244,9 @@ def test_field_out_of_bounds_is_refused_by_its_name() -> None:
         ({"outputs": fields["outputs"] * 20_000}, "20,000 entries; at most"),
         ({"attrs": 3}, "attrs: names of static arguments"),
     ]:
-        with pytest.raises(Malformed, match=says):
+        with pytest.raises(MalformedJson, match=says):
             read("OpCalled", 1, 0, {**fields, **change})
-    with pytest.raises(Malformed, match="stack: 1"):
+    with pytest.raises(MalformedJson, match="stack: 1"):
         read("OpCalled", 1, 1, fields)
 
 
@@ -267,17 +267,17 @@ def test_static_argument_of_another_type_is_refused_by_its_name(name: str, chang
         "custom_function": {"function": "F", "tensors": (True, False)},
     }[name]
     check_arguments(name, sound)
-    with pytest.raises(Malformed, match=f"attrs: {says}"):
+    with pytest.raises(MalformedJson, match=f"attrs: {says}"):
         check_arguments(name, {**sound, **change})
 
 
 def test_every_static_argument_of_every_op_has_a_type() -> None:
     for op in REGISTRY.values():
-        with pytest.raises(Malformed, match="no such argument"):
+        with pytest.raises(MalformedJson, match="no such argument"):
             check_arguments(op.name, {"no such": 0})
         values = {name: object() for name in op.statics}
         if values:
-            with pytest.raises(Malformed, match="is expected, found"):
+            with pytest.raises(MalformedJson, match="is expected, found"):
                 check_arguments(op.name, values)
 
 

@@ -13,7 +13,7 @@ from engine.arrays.session import slot
 from engine.trace.events import BackwardStarted, LeafCreated, OpCalled, Trace
 from engine.trace.file import streaming
 from engine.trace.file.iterations import Iterations, Passes, Selection
-from engine.trace.file.streaming import Most, Progress, Stream
+from engine.trace.file.streaming import Progress, SizeLimits, Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
@@ -161,8 +161,8 @@ def test_both_networks_of_a_chosen_iteration_have_whole_values(tmp_path: Path) -
     assert is_whole == [True, True, True, False, False, False, True, True, False, False, False, False]
 
 
-@pytest.mark.parametrize(("most", "reason"), [(Most(ops=25), "25 ops"), (Most(bytes=200_000), "bytes")])
-def test_recording_ends_at_its_limit_and_the_program_does_not(tmp_path: Path, most: Most, reason: str) -> None:
+@pytest.mark.parametrize(("most", "reason"), [(SizeLimits(ops=25), "25 ops"), (SizeLimits(bytes=200_000), "bytes")])
+def test_recording_ends_at_its_limit_and_the_program_does_not(tmp_path: Path, most: SizeLimits, reason: str) -> None:
     said: list[str] = []
     stream, trace = streamed(tmp_path / "t", 60, most=most, say=said.append)
     assert stream.cut is not None and stream.cut.kind == "limit" and reason in stream.cut.reason

@@ -31,8 +31,8 @@ from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import Database, TraceFileError
 from engine.trace.file.encoding import (
     KINDS,
-    Malformed,
-    Opaque,
+    MalformedJson,
+    OpaqueArgument,
     decode,
     encode,
     event_text,
@@ -42,7 +42,7 @@ from engine.trace.file.encoding import (
 )
 from engine.trace.file.tracefile import (
     SCHEMA,
-    CannotWrite,
+    TraceWriteError,
     Writer,
     checksum,
     open_trace,
@@ -135,13 +135,13 @@ def test_arrays_among_static_arguments_keep_their_bits() -> None:
 
 def test_what_json_cannot_hold_is_described() -> None:
     thing = decode(encode({"hook": print}))["hook"]
-    assert thing == Opaque("<built-in function print>") and decode(encode(thing)) == thing
+    assert thing == OpaqueArgument("<built-in function print>") and decode(encode(thing)) == thing
 
 
 @pytest.mark.parametrize("data", [{"$": "pickle"}, {"a": 1}, {"$": "op", "name": "no such op"}, {"$": "slice"},
                                   {"$": "array", "dtype": "object", "shape": [1], "base64": ""}])  # fmt: skip
 def test_unknown_json_is_refused(data: object) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedJson):
         decode(data)
 
 
@@ -156,7 +156,7 @@ def test_events_of_the_wrong_form_are_refused() -> None:
         )),
     ]  # fmt: skip
     for kind, data in wrong:
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedJson):
             events_from({})(kind, 1, 1, data)
 
 
@@ -168,7 +168,7 @@ def test_event_without_a_number_that_it_needs_is_not_written() -> None:
 def test_bytes_that_do_not_fill_the_shape_are_refused() -> None:
     wrong = [(b"1234", "float32", (2,)), (b"", "object", ()), (b"1234", "float32", (-1,)), (b"", "O", (0,))]
     for raw, dtype, shape in wrong:
-        with pytest.raises(Malformed):
+        with pytest.raises(MalformedJson):
             from_bytes(raw, dtype, shape)
 
 
@@ -313,10 +313,10 @@ def test_writer_on_a_full_disk_says_so_at_every_call(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "f", every=1)
     writer._db.execute("PRAGMA max_page_count = 20")
     arrays = [value_of(np.full(1000, i)) for i in range(50)]
-    with pytest.raises(CannotWrite) as found:
+    with pytest.raises(TraceWriteError) as found:
         list(map(writer.value, arrays))
     assert found.value.reason == "the disk is full"
-    with pytest.raises(CannotWrite):
+    with pytest.raises(TraceWriteError):
         writer.close()
 
 
@@ -332,7 +332,7 @@ def test_saving_into_a_folder_that_goes_is_explained(tmp_path: Path) -> None:
         def items(self) -> Any:
             return names()
 
-    with pytest.raises(CannotWrite, match="cannot write a trace"):
+    with pytest.raises(TraceWriteError, match="cannot write a trace"):
         save(dataclasses.replace(trace, names=Going()), tmp_path / "d" / "f")
 
 
@@ -352,7 +352,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
         ("socket", "socket"),
     ]:
         for write in (lambda path: save(sample_trace(), path), Writer):
-            with pytest.raises(CannotWrite, match=f"there is a {what}"):
+            with pytest.raises(TraceWriteError, match=f"there is a {what}"):
                 write(tmp_path / name)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["device", "fifo", "folder", "link", "socket"]
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -464,7 +464,7 @@ def test_event_beyond_the_limits_of_reading_is_not_written(tmp_path: Path) -> No
     writer.event(event(10_000))
     writer.flush()
     with pytest.raises(
-        CannotWrite, match=r"event 3 is too large \(inputs: 10,001 entries; at most 10,000 are read\)\. Split"
+        TraceWriteError, match=r"event 3 is too large \(inputs: 10,001 entries; at most 10,000 are read\)\. Split"
     ):
         writer.event(event(10_001))
     writer.give_up({})
@@ -472,7 +472,7 @@ def test_event_beyond_the_limits_of_reading_is_not_written(tmp_path: Path) -> No
 
 
 def test_what_is_too_long_is_refused_by_table_and_column(tmp_path: Path) -> None:
-    with pytest.raises(Malformed, match=r"^fields: more than 200,000 items$"):
+    with pytest.raises(MalformedJson, match=r"^fields: more than 200,000 items$"):
         parsed("[" + "0," * 200_001 + "0]", "fields")
     path = tmp_path / "f"
     save(sample_trace(), path)

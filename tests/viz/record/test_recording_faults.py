@@ -23,7 +23,7 @@ from engine.trace.file.consistency import open_checked
 from engine.trace.file.measures import Meter
 from engine.trace.file.outline import BLOCK, outline_in_file
 from engine.trace.file.streaming import Cut, Stream
-from engine.trace.file.tracefile import CannotWrite, Writer, open_trace, tally
+from engine.trace.file.tracefile import TraceWriteError, Writer, open_trace, tally
 from engine.trace.record import record
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
@@ -217,7 +217,7 @@ def test_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (5000, before[1]))
     try:
-        with pytest.raises(CannotWrite, match="the system refused the write"):
+        with pytest.raises(TraceWriteError, match="the system refused the write"):
             Writer(tmp_path / "t.backstep")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

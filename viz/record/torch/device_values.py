@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from engine.trace.summary import SAMPLE, Arriving, Summary
+from engine.trace.summary import SAMPLE, PendingArray, Summary
 
 NAMES = ("min", "max", "mean", "norm", "nan", "inf", "zeros")
 PART = 2**24
@@ -50,10 +50,10 @@ class Queue:
     def __init__(self, library: Any) -> None:
         self.library = library
         self.block, self._free = pinned(BLOCK), 0
-        self.coming: deque[Arriving] = deque()
+        self.coming: deque[PendingArray] = deque()
         self.bytes = 0
 
-    def elements(self, tensor: Any, kind: Any) -> Arriving:
+    def elements(self, tensor: Any, kind: Any) -> PendingArray:
         """All elements of a tensor, as an array."""
         elements, wait = self._copy(tensor), self._event(tensor.device)
 
@@ -61,14 +61,14 @@ class Queue:
             wait()
             return elements.view(kind).copy()
 
-        arriving = Arriving(tuple(tensor.shape), kind, arrive)
-        self.coming.append(arriving)
-        self.bytes += max(arriving.nbytes, ALIGNED)
+        array = PendingArray(tuple(tensor.shape), kind, arrive)
+        self.coming.append(array)
+        self.bytes += max(array.nbytes, ALIGNED)
         while self.coming and (self.bytes > WAITING or self.coming[0].is_there):
             oldest = self.coming.popleft()
             self.bytes -= max(oldest.nbytes, ALIGNED)
             oldest.read()
-        return arriving
+        return array
 
     def summary(self, tensor: Any, kind: Any) -> DeviceSummary:
         """Sample and statistics of a tensor with many elements."""
@@ -107,7 +107,7 @@ class DeviceSummary(Summary):
 
     __slots__ = ()
 
-    def __init__(self, shape: tuple[int, ...], size: int, sample: Arriving, statistics: Arriving) -> None:
+    def __init__(self, shape: tuple[int, ...], size: int, sample: PendingArray, statistics: PendingArray) -> None:
         self._elements: Any = _Statistics(statistics, size)
         self._sample = sample
         self.shape, self.dtype, self.size = shape, sample.dtype, size
@@ -122,7 +122,7 @@ class _Statistics:
 
     __slots__ = ("data", "size", "statistics")
 
-    def __init__(self, statistics: Arriving, size: int) -> None:
+    def __init__(self, statistics: PendingArray, size: int) -> None:
         self.data, self.statistics, self.size = None, statistics, size
 
     def look(self) -> dict[str, float]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.trace.events import STEP
-from engine.trace.module_names import Living, held_as, held_modules, modules_in_lists, parts_of, rate_of
+from engine.trace.module_names import WeakIdentityMap, held_as, held_modules, modules_in_lists, parts_of, rate_of
 
 from . import entries
 
@@ -20,15 +20,15 @@ class ModuleNames:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.names = Living[str]()
-        self.holders = Living[str]()  # of outermost modules: the prefix of the names in them
-        self.parts = Living[tuple[int, int]]()  # of outermost modules: how many parts they had when they were called
-        # last, and after how many pauses that was
+        self.names = WeakIdentityMap[str]()
+        self.holders = WeakIdentityMap[str]()  # of outermost modules: the prefix of the names in them
+        self.parts = WeakIdentityMap[tuple[int, int]]()
+        """Of outermost modules: the number of their parts at their last call, and of the pauses before it."""
         self.parameters: dict[int, tuple[int | None, ...]] = {}  # of optimisers: the last report
         self.stepping: set[int] = set()  # the optimisers whose step has begun
         self.depth = 0
-        self._parameters = Living[str]()  # the names of parameters
-        self._searched = Living[bool]()  # the modules that were searched for them
+        self._parameters = WeakIdentityMap[str]()  # the names of parameters
+        self._searched = WeakIdentityMap[bool]()  # the modules that were searched for them
 
     def enter(self, module: Any) -> None:
         """A module is called."""

@@ -14,7 +14,7 @@ from torch._C import _DisableTorchDispatch, _len_torch_dispatch_stack
 from torch.utils.dlpack import to_dlpack
 
 from engine.arrays.element_types import ELEMENT_TYPES, NARROW, dtype_named
-from engine.trace.summary import OnFile, Summary, is_dense, sample_of, statistics
+from engine.trace.summary import StoredArray, Summary, is_dense, sample_of, statistics
 
 from .device_values import queue_of
 
@@ -56,7 +56,7 @@ class _Looked:
         return self.stats
 
 
-class Unknown(OnFile):
+class Unknown(StoredArray):
     """The value of a tensor whose elements cannot be read: its shape and element type."""
 
     __slots__ = ()
