@@ -250,6 +250,8 @@ def _stalled(run: Overview) -> Iterator[RunFinding]:
     loss = run.loss
     if len(loss) < FEWEST or not np.isfinite(loss).all() or run.updates < FEWEST:
         return
+    if not run.total.any():
+        return  # the parameters receive only zeros, which is a finding of its own
     spread, middle = float(np.ptp(loss)), abs(float(np.median(loss)))
     if middle < 1e-6 or spread > STILL * middle:
         return
@@ -283,7 +285,8 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
     enough = [k for k in rows if np.isfinite(ratio[k]).sum() >= FEWEST]
     with np.errstate(invalid="ignore"):
         large = [k for k in enough if (ratio[k] > MOST_RATIO).sum() > np.isfinite(ratio[k]).sum() / 2]
-        small = [k for k in enough if (ratio[k] < LEAST_RATIO).sum() > np.isfinite(ratio[k]).sum() * 0.9]
+        is_small = (ratio < LEAST_RATIO) & (run.rows["norm"] != 0)  # without a gradient, no learning rate helps
+        small = [k for k in enough if is_small[k].sum() > np.isfinite(ratio[k]).sum() * 0.9]
     if len(large) > len(enough) / 2:  # for one small matrix, Adam's first steps are that large without harm
         row = max(large, key=lambda k: float(np.nanmedian(ratio[k])))
         column = int(np.flatnonzero(ratio[row] > MOST_RATIO)[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.trace.events import Frame, Trace
+from engine.trace.messages import read_error
 
 from ..findings import nonfinite
 from ..findings.finding import EXPLODING, NONFINITE, NONFINITE_GRADIENT, OFTEN_MEANT, Finding, Kind
@@ -115,7 +116,9 @@ def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter
     where = f" in line {code['line']}{of}" if code is not None else ""
     lines = (code["line"], code["line"]) if code is not None and not of else None
     at = f" at `{_source_text(facts, code)}`" if code is not None else ""
-    text = f"The program stops{at}. The inspector shows the cause and a fix."
+    is_unreadable = bool(facts.errors) and read_error(facts.errors[-1]).kind == "syntax"
+    stops = f"The file is not valid Python{at}" if is_unreadable else f"The program stops{at}"
+    text = f"{stops}. The inspector shows the cause and a fix."
     return {
         "kind": "error", "title": f"{error['type']}{where}", "text": text, "lines": lines,
         "step": error["step"] + 1, "select": [error["node"]] if error["node"] is not None else [], "fix": True,

@@ -286,15 +286,18 @@ class _Ways:
         """`; its 12 parameters get theirs`: the leaves to whose gradients a span adds."""
         events = self.facts.trace.events
         added: dict[int, bool] = {}
+        is_zero = True
         for k in self.steps(span):
             event = events[self.line.steps[k].event]
             if isinstance(event, Accumulated) and not event.retained:
                 added[event.tensor] = added.get(event.tensor, False) or event.before is not None
+                is_zero = is_zero and self.facts.trace.value(event.added).is_zero
         if not added:
             return ""
         if len(added) == 1:
             name = called(next(iter(added)), self.facts, "a leaf")
-            return f"; {name} adds its gradient to .grad" if any(added.values()) else f"; {name} gets its gradient"
+            gradient = "only zeros" if is_zero else "its gradient"
+            return f"; {name} adds {gradient} to .grad" if any(added.values()) else f"; {name} gets {gradient}"
         its, most = "its " if span.row else "", len(added)
         beside = [tensor for tensor in added if not self.is_parameter(tensor)]  # the input of a module, perhaps
         others = ""
@@ -302,7 +305,8 @@ class _Ways:
             most -= len(beside)
             others = " and another leaf" if len(beside) == 1 else f" and {len(beside)} other leaves"
         what = "parameter" if most == 1 else f"{most} parameters"
-        return f"; {its}{what}{others} {'add theirs to .grad' if any(added.values()) else 'get theirs'}"
+        theirs = "only zeros" if is_zero else "theirs"
+        return f"; {its}{what}{others} {f'add {theirs} to .grad' if any(added.values()) else f'get {theirs}'}"
 
     def returned(self, span: Span) -> str:
         """`; the call returns the gradients of 12 leaves`: those to which a span of `autograd.grad` sends gradients."""

@@ -33,6 +33,18 @@ def test_titles_of_the_bar_and_of_the_left_panel_are_never_cut(view: View) -> No
             view.until(f"innerWidth === {width} && {CUT}.length === 0")
 
 
+def test_the_move_of_a_chapter_and_its_button_are_in_sight_however_tall_the_story_is(view: View) -> None:
+    below = """[...document.querySelectorAll('#story .chapter:not(.behind) .story-acts > *')].filter(one =>
+        one.getBoundingClientRect().bottom > document.getElementById('story').getBoundingClientRect().bottom - 8)"""
+    sized(view, 1280, 720)
+    view.open("?program=weights")
+    for program in ("weights", "added_up", "data_edit"):
+        if program != "weights":
+            opened(view, program)
+        assert view.js("document.querySelector('#story .chapter:not(.behind) .story-hint').offsetHeight") > 0
+        assert view.js(f"{below}.length") == 0
+
+
 def test_the_program_keeps_the_name_of_its_file_where_the_word_before_it_has_no_room(view: View) -> None:
     seen = """[...document.querySelectorAll('#code h2 span')].filter(one => {
         const [box, line] = [one.getBoundingClientRect(), one.parentElement.getBoundingClientRect()];

@@ -122,3 +122,30 @@ def test_first_nan_of_a_run_leads_to_the_op_in_its_module(opened: Callable[[str]
     before = heading.bounding_box()
     heading.click()
     assert heading.bounding_box() == before, "opened and closed, it stays under the pointer"
+
+
+BROADCAST = TRAINING.replace("model(x) - y", "model(x) - y[:, 0]")
+"""Its graphs have a finding."""
+
+
+def test_findings_are_listed_once_though_the_view_was_opened_twice_before_they_came(
+    opened: Callable[[str], View],
+) -> None:
+    view = opened(BROADCAST)
+    labels = view.page.locator("#run-findings summary")
+    labels.first.wait_for()
+    view.until("!document.querySelector('#run-findings > p')")
+    once = labels.all_inner_texts()
+    waiting: list[Callable[[], None]] = []
+    view.page.route("**/run?*", lambda route: waiting.append(route.continue_))
+    view.page.reload()
+    view.until("backstep.scene()")
+    for _ in range(2):
+        view.page.click("#view-graph")
+        view.page.click("#view-run")
+    for go_on in waiting:
+        go_on()
+    view.page.unroute("**/run?*")
+    labels.first.wait_for()
+    view.until("!document.querySelector('#run-findings > p')")
+    assert labels.all_inner_texts() == once

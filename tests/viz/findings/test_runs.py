@@ -162,6 +162,12 @@ def test_gradient_that_is_zero_from_the_start_never_stopped_to_come() -> None:
     assert finding.label == "1 parameter receives only zeros" and "1 parameter of 8 never learns" in finding.why
 
 
+def test_gradients_that_are_all_zero_have_no_advice_about_the_learning_rate() -> None:
+    still = {name: np.zeros((DEPTH, COLUMNS)) for name in ("norm", "ratio", "largest", "mean")}
+    finding = one(run(**still, loss=np.full(COLUMNS, 0.5)))
+    assert finding.kind == "dead" and "8 parameters of 8 never learn" in finding.why
+
+
 def test_gradient_that_is_zero_from_where_it_begins_never_stopped_to_come() -> None:
     fine_tuned = (np.arange(DEPTH) == 3)[:, None]
     finding = one(run(norm=np.where(fine_tuned, np.where(LATE, 0.0, np.nan), run().rows["norm"])))

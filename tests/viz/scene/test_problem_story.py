@@ -12,6 +12,7 @@ from viz.scene import problem_story, scene
 from viz.scene.reading import reading_of
 from viz.schema.scene import Chapter
 
+from ..helpers.scripts import Script
 from ..helpers.traces import CASE_3, TRANSFORMER, recorded
 
 HEAD = "import engine as torch\n"
@@ -53,6 +54,13 @@ def test_the_error_is_where_a_program_opens(tmp_path: Path) -> None:
     assert chapters[0]["text"] == "The program stops at `y.backward()`. The inspector shows the cause and a fix."
     assert chapters[0]["select"] and chapters[0]["fix"]
     assert opens == chapters[0]["step"] == 2
+
+
+def test_a_file_that_is_not_python_stopped_nowhere(script: Script) -> None:
+    _, trace = script(HEAD + "x = (1\n")
+    made = scene.scene(trace, revision={"id": "r"}, program={"id": "p"})
+    (chapter,) = problem_story.chapters(trace, made)
+    assert chapter["text"] == "The file is not valid Python at `x = (1`. The inspector shows the cause and a fix."
 
 
 def test_an_error_that_no_node_stands_for_is_told_with_its_place(tmp_path: Path) -> None:

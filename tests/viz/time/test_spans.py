@@ -97,6 +97,12 @@ def test_norms_of_a_sentence_are_those_of_the_gradients_that_crossed(trained: Re
         assert into_it["say"].startswith(f"blocks.0 receives a gradient of norm {told[1]}")
 
 
+def test_a_module_that_sends_only_zeros_to_its_parameters_says_so(tmp_path: Path) -> None:
+    dead = TRAINED.replace("nn.Linear(4, 3))", "nn.Linear(4, 3), nn.Hardtanh(5.0, 6.0))")
+    said = [span["say"] for span in named(reading_of(recorded(dead, tmp_path)), "blocks.0")]
+    assert said[1].endswith("; its 4 parameters get only zeros.")
+
+
 def test_a_leaf_that_goes_into_a_module_is_none_of_its_parameters(tmp_path: Path) -> None:
     attacked = TRAINED.replace("randn(2, 3)", "randn(2, 3, requires_grad=True)")
     said = [span["say"] for span in named(reading_of(recorded(attacked, tmp_path)), "blocks.0")]

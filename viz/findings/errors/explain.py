@@ -683,7 +683,7 @@ def _left(case: Case) -> Escaped | None:
 def _other(case: Case) -> Answer:
     note = case.event.note.strip().removeprefix("Backstep: ")
     why = note[:1].upper() + note[1:] or f"The program stopped{_at(case)}{case.recorded}."
-    fix = "Change the program at this line; the traceback, under Commands, shows how it got there."
+    fix = "Change the program at this line; the traceback shows how it got there."
     return why, fix + case.to_record, None
 
 

@@ -57,7 +57,7 @@ export class RunView {
       const answer = await this.overview.ask();
       if (key !== this.key) return;
       if (answer.problem || !answer.overview) { this.say(answer.problem?.title ?? "", answer.problem?.text ?? ""); return; }
-      this.take(answer.overview);
+      if (!this.run) this.take(answer.overview); // else the view was opened twice meanwhile
       this.more();
     } catch {
       this.say("The run could not be loaded", "Backstep did not answer. Choose Graph, then Run, to ask again.");
@@ -86,12 +86,12 @@ export class RunView {
 
   /** Asks for the findings in the graphs, once: they take longer, and there are mostly none. */
   async more() {
-    const { key } = this;
+    const { run } = this;
     if (this.hasMore) return;
     this.hasMore = true;
     this.searched("Looking for mistakes in the graphs of the first iterations …");
     const answer = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
-    if (key !== this.key) return;
+    if (run !== this.run) return;
     const findings = answer?.graphs?.findings ?? [];
     this.searched(answer?.graphs && !findings.length && !this.findings.length ? "No known problem shows in these numbers, nor in the graphs of the first iterations." : "");
     if (!findings.length) return;
