@@ -17,7 +17,7 @@ OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 MISTAKES: frozenset[Kind] = frozenset({
     "not-zeroed", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted", "loss-dimension",
     "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "flat-scores", "padding", "negated", "one-class",
-    "swapped", "alike-units", "write", "cut", "copy", "shape",
+    "swapped", "constant-term", "attention-dimension", "same-target", "alike-units", "write", "cut", "copy", "shape",
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 

@@ -10,9 +10,12 @@ from . import nonfinite, silent
 from .alike_units import alike_units
 from .dead_units import dead_units
 from .finding import Finding, Kind
+from .losses.attention import attention_over_batch
+from .losses.constant_terms import constant_terms
 from .losses.kl_divergence import divergences
 from .losses.negated import negated_losses
 from .losses.padding import counted_padding
+from .losses.same_target import same_targets
 from .losses.temperature import flat_scores
 from .losses.wrong_loss import wrong_losses
 from .overflow import growth
@@ -42,7 +45,8 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     alike = alike_units(facts)
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
     losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts), negated_losses(facts)
-    later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, silent.findings(facts)
+    text = attention_over_batch(facts), constant_terms(facts), same_targets(facts)
+    later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, *text, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in pairs:
             pairs.add((finding.event, finding.kind))

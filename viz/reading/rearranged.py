@@ -46,11 +46,20 @@ def origin(facts: Facts, argument: Input, picks: bool = False) -> Origin | None:
             return None
         event, last = facts.ops[producer].event, producer
         form = labels.presentation(event)
-        if not (form.rearranges or (picks and form.indexing)) or "writer" in event.attrs:
+        is_order = form.rearranges or _is_of_same_shape(facts, event)
+        if not (is_order or (picks and form.indexing)) or "writer" in event.attrs:
             return Origin(event, tuple(since))
         since.append(event)
         argument = event.inputs[0]
     return None
+
+
+def _is_of_same_shape(facts: Facts, event: OpCalled) -> bool:
+    """Return whether an op expands a tensor to the shape that it has, as matmul does before it stacks matrices."""
+    if event.name != "expand" or event.inputs[0].tensor is None:
+        return False
+    fact = facts.tensors.get(event.inputs[0].tensor)
+    return fact is not None and fact.shape == event.outputs[0].shape
 
 
 def _before(event: OpCalled, before: Sequence[int], dim: int) -> int | None:

@@ -60,6 +60,9 @@ FindingKind = Literal[
     "sigmoid-twice",  # binary cross entropy, which takes scores, of probabilities
     "flat-scores",  # a cross entropy of cosines that are multiplied by a temperature below 1
     "negated",  # updates make the probabilities of the targets smaller, because of the loss's sign
+    "constant-term",  # a loss adds the value of another without its graph
+    "attention-dimension",  # attention weights sum to 1 over the batch or the heads
+    "same-target",  # a language model's targets are the tokens that it reads at the same positions
     "padding",  # a loss counts positions that an embedding with padding_idx read as padding
     "write",  # a saved value was changed in a way that no version counts
     "cut",  # an op of a tensor and of its detached copy

@@ -22,7 +22,16 @@ from . import (
     test_vanishing,
     test_zero_gradients,
 )
-from .losses import test_kl_divergence, test_negated, test_padding, test_temperature, test_wrong_loss
+from .losses import (
+    test_attention,
+    test_constant_terms,
+    test_kl_divergence,
+    test_negated,
+    test_padding,
+    test_same_target,
+    test_temperature,
+    test_wrong_loss,
+)
 from .updates import test_clipping, test_other_loss, test_zeroing
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
@@ -46,6 +55,9 @@ PROGRAMS: dict[Kind, str] = {
     "log-target": (
         f"{test_kl_divergence.HEAD}F.kl_div(F.log_softmax(x, -1), F.log_softmax(y, -1), reduction='sum').backward()\n"
     ),
+    "constant-term": f"{test_constant_terms.HEAD}(loss + aux.item()).backward()\n",
+    "attention-dimension": f"{test_attention.HEAD}(scores.softmax(0) @ v).sum().backward()\n",
+    "same-target": f"{test_same_target.HEAD}{test_same_target.TWICE}\n",
     "flat-scores": f"{test_temperature.HEAD}{test_temperature.FLAT}.backward()\n",
     "negated": test_negated.NEGATED,
     "padding": f"{test_padding.HEAD}{test_padding.COUNTED}.backward()\n",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from engine.trace.events import Input, OpCalled
@@ -34,6 +36,17 @@ def producer_of(facts: Facts, argument: Input) -> OpCalled | None:
         return None
     producer = facts.producer(argument.tensor, argument.version)
     return None if producer is None else facts.ops[producer].event
+
+
+def ops_behind(facts: Facts, argument: Input, since: int = 0) -> Iterator[OpCalled]:
+    """The ops from which an input was computed, as far back as the event `since`."""
+    todo, seen = [argument], set[int]()
+    while todo:
+        event = producer_of(facts, todo.pop())
+        if event is not None and event.index not in seen and event.index >= since:
+            seen.add(event.index)
+            yield event
+            todo += event.inputs
 
 
 def constant(facts: Facts, event: OpCalled) -> float | None:

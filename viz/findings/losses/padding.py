@@ -9,7 +9,7 @@ from engine.trace.events import OpCalled
 from ...reading import labels, text
 from ...reading.facts import Facts
 from ..finding import Finding
-from .about_loss import about, elements, written_at
+from .about_loss import about, elements, ops_behind, written_at
 
 FEWEST = 0.05
 """The share of padding from which on it matters to a loss."""
@@ -33,7 +33,9 @@ def counted_padding(facts: Facts) -> list[Finding]:
         elif embeddings and name in ("nll_loss", "nll_loss2d") and event.node is not None and len(event.inputs) == 2:
             for embedding in embeddings if event.attrs.get("reduction") != "none" else ():
                 counted = _counted(facts, embedding, event)
-                if counted is not None and _is_behind(facts, embedding, event):
+                if counted is not None and any(
+                    one is embedding for one in ops_behind(facts, event.inputs[0], embedding.index)
+                ):
                     return [_finding(facts, embedding, event, counted)]
     return []
 
@@ -51,25 +53,6 @@ def _counted(facts: Facts, embedding: OpCalled, loss: OpCalled) -> np.ndarray | 
         if FEWEST <= padding.mean() < 1 and (targets[padding] == index).all():
             return padding
     return None
-
-
-def _is_behind(facts: Facts, embedding: OpCalled, loss: OpCalled) -> bool:
-    """Return whether the scores of a loss were computed from the result of an embedding."""
-    todo, seen = [loss.inputs[0]], set[int]()
-    while todo:
-        argument = todo.pop()
-        if argument.tensor is None or argument.tensor not in facts.tensors:
-            continue
-        producer = facts.producer(argument.tensor, argument.version)
-        if producer is None or producer in seen:
-            continue
-        seen.add(producer)
-        event = facts.ops[producer].event
-        if event.index == embedding.index:
-            return True
-        if event.index > embedding.index:
-            todo += event.inputs
-    return False
 
 
 def _finding(facts: Facts, embedding: OpCalled, loss: OpCalled, padding: np.ndarray) -> Finding:
