@@ -51,7 +51,7 @@ async () => {
 
 
 @dataclass(frozen=True)
-class Walked:
+class Walk:
     """One program: ms until it was painted, ms of each step, messages of the console, questions to the server."""
 
     name: str
@@ -61,7 +61,7 @@ class Walked:
     calls: int
 
 
-def walk(made: Any, origin: str, name: str, messages: list[str]) -> Walked:
+def walk(made: Any, origin: str, name: str, messages: list[str]) -> Walk:
     opened(made, origin, name)  # makes it warm
     messages.clear()
     openings = []
@@ -71,13 +71,11 @@ def walk(made: Any, origin: str, name: str, messages: list[str]) -> Walked:
     until(made, READY)
     before = made.evaluate("backstep.serverCalls()")
     steps = made.evaluate(WALK)
-    return Walked(
-        name, percentile(openings, 0.5), steps, len(messages), made.evaluate("backstep.serverCalls()") - before
-    )
+    return Walk(name, percentile(openings, 0.5), steps, len(messages), made.evaluate("backstep.serverCalls()") - before)
 
 
 def main() -> None:
-    walked: list[Walked] = []
+    walked: list[Walk] = []
     messages: list[str] = []
     with page() as (made, origin):
         made.emulate_media(reduced_motion="reduce")

@@ -22,7 +22,7 @@ from viz.layout import choice
 from viz.scene.initial_view import opening
 from viz.scene.reading import reading_of
 from viz.scene.scene import scene
-from viz.scene.visible_graph import Visible
+from viz.scene.visible_graph import VisibleGraph
 from viz.server.http.gzip_pieces import pack_json
 from viz.tasks.collection import unhurried
 
@@ -95,7 +95,7 @@ def layout(trace: Trace, unfolded: bool) -> tuple[int, float]:
     read = reading_of(trace)
     begin = opening(read, FOLD_ABOVE)
     folded = frozenset() if unfolded else begin.folded
-    graph = Visible(read.facts, read.drawing, folded, {} if unfolded else begin.lines).graph()
+    graph = VisibleGraph(read.facts, read.drawing, folded, {} if unfolded else begin.lines).graph()
 
     def again() -> float:
         choice.forget()

@@ -22,7 +22,7 @@ from typing import Any
 from engine.trace.record import recording
 from engine.trace.value_store import LIMIT
 from viz.record import block
-from viz.record.torch.import_hook import Arrival
+from viz.record.torch.import_hook import TorchImport
 
 torch: Any = importlib.import_module("torch")
 TorchDispatchMode: Any = importlib.import_module("torch.utils._python_dispatch").TorchDispatchMode
@@ -31,7 +31,7 @@ Module: Any = nn.Module
 Step = Callable[[], object]
 
 
-class Recorded(AbstractContextManager[None]):
+class MemoryRecording(AbstractContextManager[None]):
     """A recording in memory, whole up to `limit` elements."""
 
     def __init__(self, limit: int) -> None:
@@ -42,7 +42,7 @@ class Recorded(AbstractContextManager[None]):
 
         self.block = recording(sys._getframe(1), self.limit)
         self.block.__enter__()
-        self.arrival = Arrival(slot.active, print)
+        self.arrival = TorchImport(slot.active, print)
         self.arrival.wait()
 
     def __exit__(self, *error: Any) -> None:
@@ -50,7 +50,7 @@ class Recorded(AbstractContextManager[None]):
         self.block.__exit__(None, None, None)
 
 
-class Bare(TorchDispatchMode):  # type: ignore[misc]  # likewise
+class EmptyMode(TorchDispatchMode):  # type: ignore[misc]  # likewise
     """A dispatch mode that does nothing: what torch itself takes to tell of each op."""
 
     @classmethod
@@ -181,9 +181,9 @@ def main(names: list[str]) -> None:
         make, times = CASES[name]
         step = make()
         alone = fastest(step, times, nullcontext)
-        bare = fastest(step, times, Bare)
-        statistics = fastest(step, times, lambda: Recorded(LIMIT))
-        values = fastest(step, times, lambda: Recorded(2**30))
+        bare = fastest(step, times, EmptyMode)
+        statistics = fastest(step, times, lambda: MemoryRecording(LIMIT))
+        values = fastest(step, times, lambda: MemoryRecording(2**30))
         window = in_window(step)
         print(
             f"{name:12} {alone * 1e3:9.1f} ms   an empty mode {bare / alone:5.2f} times   "

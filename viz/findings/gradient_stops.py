@@ -23,7 +23,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class StopSource:
     """A stop in the program's text: the Function's name, its `parameter` for the input, and the line that returns None,
     quoted; "" for what is not known."""
 
@@ -32,7 +32,7 @@ class Written:
     line: str
 
 
-class Paths:
+class BackwardReach:
     """The backward graph from the roots of all calls to leaves.
 
     `connected` are the leaves that it reaches, `open` those behind the root of a call without `inputs=`, `of_inputs`
@@ -42,7 +42,7 @@ class Paths:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._places: dict[tuple[str, int | None], Written] = {}
+        self._places: dict[tuple[str, int | None], StopSource] = {}
         self.nodes: dict[int, OpCalled] = {}
         for event in facts.trace.events:
             if isinstance(event, OpCalled) and event.node is not None:
@@ -76,7 +76,7 @@ class Paths:
                 seen.add(edge.node)
                 todo += _node(self.nodes[edge.node]).edges
 
-    def place(self, stop: Stop) -> Written:
+    def place(self, stop: Stop) -> StopSource:
         """A stop in the program's text, read once for each input of each Function."""
         key = str(stop.op.attrs.get("function") or _node(stop.op).name.removesuffix("Backward")), _position(stop)
         if key not in self._places:
@@ -106,7 +106,7 @@ def _node(op: OpCalled) -> NodeRecord:
     return op.node
 
 
-def _read(facts: Facts, function: str, position: int | None) -> Written:
+def _read(facts: Facts, function: str, position: int | None) -> StopSource:
     """Reads the class of a Function, if the files of the trace have exactly one of its name."""
     classes = [
         (name, file, node)
@@ -116,7 +116,7 @@ def _read(facts: Facts, function: str, position: int | None) -> Written:
         if isinstance(node, ast.ClassDef) and node.name == function and _method(node, "backward") is not None
     ]
     if len(classes) != 1:
-        return Written(function, "", "")
+        return StopSource(function, "", "")
     (name, file, node) = classes[0]
     forward, backward = _method(node, "forward"), _method(node, "backward")
     parameter = ""
@@ -126,7 +126,7 @@ def _read(facts: Facts, function: str, position: int | None) -> Written:
         parameter = arguments[position].arg if position < len(arguments) else ""
     statement = _returned(file, backward, position)
     line = "" if statement is None else facts.quoted(Frame(name, f"{function}.backward", *file.span(statement)))
-    return Written(function, parameter, line)
+    return StopSource(function, parameter, line)
 
 
 def _method(node: ast.ClassDef, name: str) -> ast.FunctionDef | None:

@@ -23,7 +23,7 @@ from ..reading import labels, text
 from ..reading.facts import Facts, OpFact
 from ..reading.source_text import source
 from .finding import Finding
-from .gradient_stops import Paths, Written
+from .gradient_stops import BackwardReach, StopSource
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
 """Calls that take numbers out of the graph, to Python or numpy, through which no gradient comes back."""
@@ -46,7 +46,7 @@ def unreached(facts: Facts) -> list[Finding]:
     assigned = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
     if not here:
         return []
-    search = _Unreached(facts, holdings.name)
+    search = _Reachability(facts, holdings.name)
     causes: dict[object, list[int]] = {}
     for tensor in holdings.tensors:
         if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
@@ -93,7 +93,7 @@ def unlisted(facts: Facts) -> list[Finding]:
 
 
 @dataclass(slots=True)
-class _Holdings:
+class _OptimizerTensors:
     """The tensors that require a gradient and that optimisers hold, in order, the number of others that nothing uses,
     the class of the first optimiser that took a step, and the last of their events."""
 
@@ -103,8 +103,8 @@ class _Holdings:
     last: int = -1
 
 
-def _in_optimisers(facts: Facts) -> _Holdings:
-    holdings, last = _Holdings(), {}
+def _in_optimisers(facts: Facts) -> _OptimizerTensors:
+    holdings, last = _OptimizerTensors(), {}
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and (event.tensors or event.optimizer):
             holdings.name, holdings.last = holdings.name or event.optimizer or event.kind, event.index
@@ -115,7 +115,7 @@ def _in_optimisers(facts: Facts) -> _Holdings:
     return holdings
 
 
-def _missed(facts: Facts, holdings: _Holdings, reached: set[int]) -> list[int]:
+def _missed(facts: Facts, holdings: _OptimizerTensors, reached: set[int]) -> list[int]:
     """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes.
 
     An optimiser that last took a step before a parameter was first used may hold it: then it was not known by a number.
@@ -137,7 +137,7 @@ def names_of(facts: Facts, tensors: Sequence[int]) -> str:
     return text.join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} more parameters"
 
 
-class _Unreached:
+class _Reachability:
     """Follows tensors forward to the op that cuts them off, and the loss back to everything it was computed from."""
 
     def __init__(self, facts: Facts, optimizer: str) -> None:
@@ -145,7 +145,7 @@ class _Unreached:
         self.optimizer = optimizer
         self.inputs = {argument.tensor for op in facts.ops if op.event.call is None for argument in op.event.inputs}
         self.ahead, self.behind = self._behind_roots()
-        self.paths = Paths(facts)
+        self.paths = BackwardReach(facts)
         self.cuts = self._cuts()
         self.left = self._left()
 
@@ -224,7 +224,7 @@ class _Unreached:
         tensor = tensors[0]
         freeze = f"To freeze {them} on purpose, call `requires_grad_(False)`."
         match self.cause(tensor):
-            case Written() as place:
+            case StopSource() as place:
                 return self.stopped(place, tensor, label, f"{why}: the loss depends on {them}", stay, freeze)
             case cause if cause == _UNKNOWN:
                 return None
@@ -292,7 +292,7 @@ class _Unreached:
         reason = f"no root of backward() depends on {them}" if is_input else f"no op uses {them}"
         return reason, f"Use {them} to compute the loss, or remove {them} from the optimiser."
 
-    def stopped(self, place: Written, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
+    def stopped(self, place: StopSource, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
         """The finding for tensors behind a custom Function whose backward returns None."""
         stop = self.paths.stops[tensor]
         argument = f"its input {place.parameter}" if place.parameter else "one of its inputs"

@@ -32,7 +32,7 @@ def results(drawing: Drawing, op: int) -> Iterator[Link]:
         yield from reversed(links)
 
 
-class Come:
+class ArrivedGradients:
     """The gradients that have arrived at tensors, by version: those of newer versions continue to the older ones."""
 
     def __init__(self, facts: Facts) -> None:

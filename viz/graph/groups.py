@@ -21,7 +21,7 @@ from .nested_loops import Loop
 from .reader import read
 from .recursion import flatten, unroll
 from .scopes import (
-    Counted,
+    CountedName,
     Part,
     Scope,
     Tree,
@@ -202,10 +202,10 @@ def _cut(scope: Scope, tree: Tree) -> None:
         _tell_apart([one for one in scope.members if isinstance(one, Scope)])
 
 
-def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
+def _ranges(part: list[int | Scope]) -> dict[str, tuple[CountedName, CountedName]]:
     """The first and the last of a repeated name in a run of members, by how the names begin: `t = `, `cell · `; none if
     it also has other members."""
-    result: dict[str, tuple[Counted, Counted]] = {}
+    result: dict[str, tuple[CountedName, CountedName]] = {}
     for member in part:
         if isinstance(member, int):
             return {}
@@ -219,7 +219,7 @@ def _ranges(part: list[int | Scope]) -> dict[str, tuple[Counted, Counted]]:
     return result
 
 
-def _span(part: list[int | Scope], ranges: Mapping[str, tuple[Counted, Counted]], tree: Tree) -> str:
+def _span(part: list[int | Scope], ranges: Mapping[str, tuple[CountedName, CountedName]], tree: Tree) -> str:
     """A name for a run of members: `t = 0–20`, `rounds 1–21`, `block × 5`, `blocks.0–6`, or its lines."""
     if ranges and len(ranges) <= MOST_NAMES:
         return ", ".join(_range(first, last) for first, last in ranges.values())
@@ -268,7 +268,7 @@ def _tell_apart(parts: Sequence[Scope]) -> None:
             part.label = f"{part.label} · {nth[part.label]}"
 
 
-def _range(first: Counted, last: Counted) -> str:
+def _range(first: CountedName, last: CountedName) -> str:
     """`t = 0–20`; if the values are not counts `t = 0.5 … 2.0`."""
     if first.which == last.which:
         return first.name

@@ -54,7 +54,7 @@ def read(facts: Facts) -> Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entered:
+class _OpenGroup:
     """A group that was entered: its scope, the frames around it, the name that those of its parts begin with, and what
     was open and read around it."""
 
@@ -69,8 +69,8 @@ class _Entered:
 class _Interruption:
     """The step of an optimiser while it runs a `function` of the program, and what was open and read in the step."""
 
-    step: _Entered
-    function: _Entered
+    step: _OpenGroup
+    function: _OpenGroup
     opened: list[Scope]
     last: Path
 
@@ -83,7 +83,7 @@ class _Reader:
         self.trace = tree.trace
         self.opened: list[Scope] = []
         self.last = Path()
-        self.entered: list[_Entered] = []
+        self.entered: list[_OpenGroup] = []
         self.interruptions: list[_Interruption] = []
         self.backward: Scope | None = None
         self.around: dict[tuple[str, int], list[Loop]] = {}
@@ -151,7 +151,7 @@ class _Reader:
         scope.part = "update" if in_update or "." in event.kind else "module"  # a class has no dot: `AdamW.step` has
         self.tree.updates |= scope.part == "update"
         within = "" if outermost else event.name  # names in the outermost one have no prefix
-        self.entered.append(_Entered(scope, len(frames), within, self.opened, self.last))
+        self.entered.append(_OpenGroup(scope, len(frames), within, self.opened, self.last))
         self.opened, self.last = [], Path()
 
     def _after_function(self, frames: tuple[Frame, ...]) -> Scope | None:
@@ -199,7 +199,7 @@ class _Reader:
         place = place_of(frames[step.depth - 1]) if step.depth else None
         key = ("call", step.depth - 1, name, place)
         scope = self.open(step.scope.within or self.tree.top, name.rpartition(".<locals>.")[2], key)
-        function = _Entered(scope, step.depth, "", step.opened, step.last)
+        function = _OpenGroup(scope, step.depth, "", step.opened, step.last)
         self.entered[-1] = function
         self.interruptions.append(_Interruption(step, function, self.opened, self.last))
         self.opened, self.last = [], Path()

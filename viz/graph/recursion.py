@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from .scopes import Counted, Scope, Tree, inner_first
+from .scopes import CountedName, Scope, Tree, inner_first
 
 NESTED = 4
 """The most calls of one function inside each other that stay nested."""
@@ -33,10 +33,10 @@ class Calls:
         depth = max(self.levels.values())
         return depth > NESTED and depth > 2 * math.log2(len(self.levels))
 
-    def counted(self, call: Scope) -> Counted:
+    def counted(self, call: Scope) -> CountedName:
         """The function and how deep the call is: `f · 3`."""
         begin = f"{_function(self.root)[-1]} · "
-        return Counted(begin, begin, str(self.levels[call.id]))
+        return CountedName(begin, begin, str(self.levels[call.id]))
 
 
 def unroll(tree: Tree) -> list[Scope]:
@@ -104,7 +104,7 @@ def _lay_out(
     tree: Tree,
     deep: Collection[str],
     calls: Collection[str],
-    counted: Callable[[Scope], Counted | None],
+    counted: Callable[[Scope], CountedName | None],
 ) -> None:
     """Turn the contents of `root` into a row of runs: each has the ops of one of `calls` at a time, before, between or
     after the calls in it.

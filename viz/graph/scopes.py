@@ -24,7 +24,7 @@ from . import nested_loops
 from .nested_loops import Loop
 
 
-class Counted(NamedTuple):
+class CountedName(NamedTuple):
     """The name of an iteration or of a call that is one of several: how the name begins for one and for many, and which
     one it is.
 
@@ -39,9 +39,9 @@ class Counted(NamedTuple):
     def name(self) -> str:
         return self.one + self.which
 
-    def behind(self, text: str) -> Counted:
+    def behind(self, text: str) -> CountedName:
         """The same with a text before it: `cell · t = 2`."""
-        return Counted(text + self.one, text + self.many, self.which)
+        return CountedName(text + self.one, text + self.many, self.which)
 
 
 Part = Literal[
@@ -75,11 +75,11 @@ class Scope:
     iteration: int = 0
     loop: Loop | None = None
     text: str | None = None
-    counted: Counted | None = None
+    counted: CountedName | None = None
     kin: str = ""
     """What it has in common with equal groups, if that is not the label: the function that is called, or the class of a
     module that the program holds."""
-    ranges: Mapping[str, tuple[Counted, Counted]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[CountedName, CountedName]] = field(default_factory=dict)
     """For a part: its first and last iteration or call, by how their names begin."""
     part: Part = ""
 
@@ -89,13 +89,13 @@ class Scope:
         return None if self.loop is None or self.loop.variable == NAMELESS else self.text
 
     @property
-    def nth_iteration(self) -> Counted:
+    def nth_iteration(self) -> CountedName:
         """`step = 2`; `round 3` if the loop has no variable that says more."""
         if self.loop is None or self.value is None:
-            return Counted("round ", "rounds ", str(self.iteration))
-        return Counted(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.value)
+            return CountedName("round ", "rounds ", str(self.iteration))
+        return CountedName(f"{self.loop.variable} = ", f"{self.loop.variable} = ", self.value)
 
-    def count(self, counted: Counted) -> None:
+    def count(self, counted: CountedName) -> None:
         """Name it as one of several."""
         self.counted, self.label = counted, counted.name
 
@@ -315,7 +315,7 @@ def number(top: Scope) -> None:
             nth[call.key] += 1
             if often[call.key] > 1:
                 begin, call.kin = f"{call.label} · ", call.kin or call.label
-                call.count(Counted(begin, begin, str(nth[call.key])))
+                call.count(CountedName(begin, begin, str(nth[call.key])))
 
 
 def plain(label: str) -> str:

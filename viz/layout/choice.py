@@ -23,11 +23,11 @@ from . import dot, simple, views
 from .layered import barycentre, layered
 from .layered.layered import Picture
 from .layered.ports import Anchors
-from .layered.ranked_graph import Ranked
+from .layered.ranked_graph import RankedGraph
 from .sheet import HEAD, PAD, Point
-from .simple import LayoutRefused
+from .simple import LayoutTooSlow
 
-__all__ = ["NAMES", "Anchors", "LayoutRefused", "Picture", "Point", "layout", "picture_of", "positions"]
+__all__ = ["NAMES", "Anchors", "LayoutTooSlow", "Picture", "Point", "layout", "picture_of", "positions"]
 
 log = logging.getLogger("backstep")
 
@@ -55,7 +55,7 @@ def layout(graph: nx.DiGraph, name: str = "layered") -> Picture:
     """Positions, boxes and routes; the same graph always gives the same picture.
 
     See `layered.layered.place` for the attributes that are read; with `graph.graph["view"]` (width and height in px)
-    the layered layouts are broken into lines for such a view.  Raises LayoutRefused if a layout of networkx would take
+    the layered layouts are broken into lines for such a view.  Raises LayoutTooSlow if a layout of networkx would take
     too long, ValueError for an unknown name or a graph with a cycle.
     """
     key = (name, _structure(graph))
@@ -94,7 +94,7 @@ def picture_of(graph: nx.DiGraph, name: str = "layered") -> tuple[Picture, str |
     """
     try:
         return layout(graph, name), None
-    except LayoutRefused as refusal:
+    except LayoutTooSlow as refusal:
         why = str(refusal)
     except Exception as error:  # noqa: BLE001  whatever went wrong, another layout is used
         is_offered = name in ("", *NAMES)
@@ -144,7 +144,7 @@ def _enclose(graph: nx.DiGraph, picture: Picture) -> None:
 _pictures: Lru[Hashable, Picture] = Lru(
     *PICTURES, lambda _, picture: ELEMENT * (len(picture.positions) + len(picture.routes))
 )
-_groups: Lru[tuple[str, Ranked], list[float]] = Lru(*GROUPS, lambda _, places: PLACE * len(places))
+_groups: Lru[tuple[str, RankedGraph], list[float]] = Lru(*GROUPS, lambda _, places: PLACE * len(places))
 
 
 _drawing = threading.Lock()
@@ -157,23 +157,23 @@ def forget() -> None:
     _groups.clear()
 
 
-def _places(graph: Ranked) -> list[float]:
+def _places(graph: RankedGraph) -> list[float]:
     """Heights by dot, if dot is available and fast enough, else by the second layout."""
     return _remembered("dot", graph, _find)
 
 
-def _own(graph: Ranked) -> list[float]:
+def _own(graph: RankedGraph) -> list[float]:
     return _remembered("own", graph, barycentre.places)
 
 
-def _remembered(way: str, graph: Ranked, find: Callable[[Ranked], list[float]]) -> list[float]:
+def _remembered(way: str, graph: RankedGraph, find: Callable[[RankedGraph], list[float]]) -> list[float]:
     """Heights, cached by structure: a repeated block costs one look-up."""
     key = (way, graph)
     places = _groups.get(key)
     return list(_groups.put(key, find(graph)) if places is None else places)
 
 
-def _find(graph: Ranked) -> list[float]:
+def _find(graph: RankedGraph) -> list[float]:
     count = len(graph.ranks)
     if dot.is_available() and count <= AT_HAND:
         with _drawing:
@@ -193,7 +193,7 @@ class Worker:
         self._answers: queue.Queue[str] = queue.Queue()
         self._busy = threading.Lock()
 
-    def places(self, graph: Ranked, limit: float | None = None) -> list[float] | None:
+    def places(self, graph: RankedGraph, limit: float | None = None) -> list[float] | None:
         """Heights by dot, or None if it failed or took more than `limit` seconds (default: TIME_LIMIT)."""
         task = {
             "ranks": graph.ranks, "heights": graph.heights, "lanes": sorted(graph.lanes), "edges": graph.edges,

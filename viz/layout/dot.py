@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from .layered.argument_order import ordered
-from .layered.ranked_graph import GAP, LOW_GAP, Ranked, separated
+from .layered.ranked_graph import GAP, LOW_GAP, RankedGraph, separated
 
 try:
     import pygraphviz
@@ -28,7 +28,7 @@ def is_available() -> bool:
     return pygraphviz is not None
 
 
-def places(graph: Ranked) -> list[float]:
+def places(graph: RankedGraph) -> list[float]:
     """The height (y) of each node: in dot's order, or in one with more arguments in place if it climbs little more.
 
     Raises RuntimeError if pygraphviz is missing.
@@ -44,7 +44,7 @@ def places(graph: Ranked) -> list[float]:
     return second if _climb(graph, second) <= LONGER * _climb(graph, first) + SOME else first
 
 
-def _heights(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
+def _heights(graph: RankedGraph, layers: list[list[int]] | None) -> list[float]:
     """Heights in dot's order, or in that of `layers`.
 
     dot receives the lanes as nodes, so that its ranks are ours; of its answer only the heights are used.
@@ -71,7 +71,7 @@ def _heights(graph: Ranked, layers: list[list[int]] | None) -> list[float]:
     return separated(graph, layers, heights)
 
 
-def _climb(graph: Ranked, places: list[float]) -> float:
+def _climb(graph: RankedGraph, places: list[float]) -> float:
     return sum(abs(places[source] - places[target]) for source, target in graph.edges)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .layered.ranked_graph import GAP, LANE, LANE_GAP, Ranked, spread
+from .layered.ranked_graph import GAP, LANE, LANE_GAP, RankedGraph, spread
 
 Point = tuple[float, float]
 Size = tuple[float, float]
@@ -54,11 +54,11 @@ class Sheet:
     def ranked(
         self, heights: list[float], heavy: list[tuple[int, int, Hashable]], arguments: Sequence[Sequence[int]],
         sides: Sequence[tuple[int, int]],
-    ) -> Ranked:  # fmt: skip
+    ) -> RankedGraph:  # fmt: skip
         lanes = range(len(self.vertices), len(self.ranks))
         ports = range(self.members, len(self.vertices))
         level = [pair for a, b, origin in heavy for pair in pairwise([a, *self.way(a, origin, b), b])]
-        return Ranked(
+        return RankedGraph(
             tuple(self.ranks), (*heights, *(LANE for _ in lanes)), frozenset((*ports, *lanes)), tuple(self.edges),
             frozenset(level), tuple(map(tuple, arguments)), tuple(sides),
         )  # fmt: skip

@@ -52,20 +52,20 @@ OFFERS: dict[str, Offer] = {
 }
 
 
-class LayoutRefused(Exception):
+class LayoutTooSlow(Exception):
     """A layout would take too long on this graph; the text says what to do."""
 
 
 def place(graph: nx.DiGraph, name: str) -> Picture:
     """Positions by a layout of networkx, scaled until no boxes overlap, with straight edges.
 
-    Raises LayoutRefused above the layout's limit, ValueError for a name that is not offered.
+    Raises LayoutTooSlow above the layout's limit, ValueError for a name that is not offered.
     """
     offer = OFFERS.get(name)
     if offer is None:
         raise ValueError(f"there is no layout {name!r}; there are layered, layered-own, {', '.join(OFFERS)}")
     if len(graph) > offer.limit:
-        raise LayoutRefused(
+        raise LayoutTooSlow(
             f"{name} is offered up to {offer.limit} nodes, since {offer.why}; {len(graph)} are open here. "
             "Fold groups to show fewer, or use the layered layout."
         )

@@ -9,7 +9,7 @@ import json
 import sys
 
 from . import dot
-from .layered.ranked_graph import Ranked
+from .layered.ranked_graph import RankedGraph
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     for line in sys.stdin:
         task = json.loads(line)
         try:
-            graph = Ranked(
+            graph = RankedGraph(
                 tuple(task["ranks"]), tuple(task["heights"]), frozenset(task["lanes"]),
                 tuple(map(tuple, task["edges"])), frozenset(map(tuple, task["level"])),
                 tuple(map(tuple, task["arguments"])), tuple(map(tuple, task["sides"])),

@@ -22,7 +22,7 @@ TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The worst relative difference over all moved inputs, and one derivative as an example."""
 
     worst: float
@@ -32,7 +32,7 @@ class Checked:
 
 def check(
     facts: Facts, event: OpCalled, upstream: np.ndarray, rule_values: Mapping[int, int] | None = None
-) -> Checked | None:
+) -> CheckResult | None:
     """Compare the rule with differences of the kernel, for this upstream gradient; None if that is impossible
     (several outputs, a random op, values that are not finite).  `rule_values`: the values that the rule was given
     instead of those of forward; the differences are taken there too, and the text names a result that its inputs no
@@ -82,7 +82,7 @@ def check(
         if agrees
         else f"differs by {text.rough(worst, 2)}: {why}"
     )
-    return Checked(worst, agrees, f"{example}; {sentence}{_changed(facts, rule_values) if agrees else ''}")
+    return CheckResult(worst, agrees, f"{example}; {sentence}{_changed(facts, rule_values) if agrees else ''}")
 
 
 def _changed(facts: Facts, rule_values: Mapping[int, int] | None) -> str:

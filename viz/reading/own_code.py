@@ -27,7 +27,7 @@ from engine.trace.events import (
 
 
 @dataclass(slots=True)
-class Ran:
+class OwnCall:
     """One call of such code, the `ops` that it ran and that are not drawn, and the values into which its gradients were
     `turned`."""
 
@@ -42,7 +42,7 @@ class OwnCode:
     of hidden ops, by tensor, `created` the tensors that such code creates."""
 
     hidden: set[int] = field(default_factory=set)
-    at: dict[int, list[Ran]] = field(default_factory=dict)
+    at: dict[int, list[OwnCall]] = field(default_factory=dict)
     values: dict[int, int] = field(default_factory=dict)
     created: set[int] = field(default_factory=set)
 
@@ -50,16 +50,16 @@ class OwnCode:
 def own_code(events: Iterable[AnyEvent]) -> OwnCode:
     """Read the calls of the program's own code. Cost: linear in the events."""
     own = OwnCode()
-    open_: list[Ran] = []
+    open_: list[OwnCall] = []
     graphs: set[int] = set()  # calls that make a graph: ops in their course are drawn
-    waiting: list[Ran] = []
+    waiting: list[OwnCall] = []
     latest: OpCalled | None = None
-    makers: dict[int, tuple[Ran, OpCalled]] = {}
+    makers: dict[int, tuple[OwnCall, OpCalled]] = {}
     for event in events:
         if isinstance(event, BackwardStarted) and event.create_graph:
             graphs.add(event.call)
         elif isinstance(event, CodeEntered):
-            open_.append(Ran(event))
+            open_.append(OwnCall(event))
         elif isinstance(event, CodeLeft) and open_:
             ran = open_.pop()
             if ran.entered.place == "pack" and latest is not None:
@@ -92,7 +92,7 @@ def own_code(events: Iterable[AnyEvent]) -> OwnCode:
     return own
 
 
-def _is_hidden(event: OpCalled, around: list[Ran], own: OwnCode, graphs: set[int]) -> bool:
+def _is_hidden(event: OpCalled, around: list[OwnCall], own: OwnCode, graphs: set[int]) -> bool:
     """Return whether an op is only part of its step.
 
     Ops after an accumulation belong to the program, as an update does.

@@ -14,7 +14,7 @@ from .facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class StaleValue:
     """A saved value that holds other numbers when its node runs: the value then, and the event that wrote it."""
 
     saved: Saved
@@ -22,12 +22,12 @@ class Unseen:
     wrote: int | None
 
 
-def unseen(facts: Facts) -> dict[int, list[Unseen]]:
+def unseen(facts: Facts) -> dict[int, list[StaleValue]]:
     """By the event of each VJP that ran on such values.  Cost: linear in the events and what nodes saved."""
     now: dict[int, int] = {}
     data: dict[int, int] = {}  # x.data -> x
     wrote: dict[int, int] = {}
-    result: dict[int, list[Unseen]] = defaultdict(list)
+    result: dict[int, list[StaleValue]] = defaultdict(list)
     for event in facts.trace.events:
         if isinstance(event, OpCalled):
             now.update((out.tensor, out.value) for out in event.outputs)
@@ -46,7 +46,7 @@ def unseen(facts: Facts) -> dict[int, list[Unseen]]:
             record, called = facts.node(op), facts.ops[op].event
             for saved in record.saved if record is not None else ():
                 if saved.tensor is not None and not _is_copy(called, saved) and differs(facts.trace, saved, now):
-                    result[event.index].append(Unseen(saved, now[saved.tensor], wrote.get(saved.tensor)))
+                    result[event.index].append(StaleValue(saved, now[saved.tensor], wrote.get(saved.tensor)))
     return dict(result)
 
 
@@ -63,6 +63,6 @@ def differs(trace: Trace, saved: Saved, now: Mapping[int, int]) -> bool:
     return old is not None and new is not None and old.shape == new.shape and not np.array_equal(old, new, True)
 
 
-def rule_values(unseen: list[Unseen]) -> dict[int, int]:
+def rule_values(unseen: list[StaleValue]) -> dict[int, int]:
     """Tensor -> the value that the rule was given instead of that of forward."""
     return {one.saved.tensor: one.now for one in unseen if one.saved.tensor is not None}

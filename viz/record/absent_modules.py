@@ -44,10 +44,10 @@ _COMPILE = frozenset({"_dynamo", "compiler", "jit"})
 """Modules in which these names give a function that computes the same."""
 
 
-class Absent(ModuleType):
+class AbsentModule(ModuleType):
     """A module that can be imported.
 
-    >>> Absent("torch.onnx", "onnx").export
+    >>> AbsentModule("torch.onnx", "onnx").export
     torch.onnx.export
     """
 

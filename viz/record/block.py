@@ -161,7 +161,7 @@ def saved(path: Path, frame: FrameType) -> Iterator[Trace]:
         yield trace
 
 
-class Spawned:
+class ProcessTarget:
     """The function of a process that a recorded program starts: each call of it has a trace beside that of the program.
 
     It returns and raises the same as the function does, without a frame of ours.

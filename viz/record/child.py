@@ -58,13 +58,13 @@ from engine.trace.messages import message_of
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from viz.record import import_rewrite, prints, torch_import
-from viz.record.imports import SameNames
+from viz.record.imports import NameClashes
 from viz.record.limits import in_words
 from viz.record.missing_recording import module_of, shadows
 from viz.record.no_input import NoInput
 from viz.record.place import place_of
 from viz.record.torch.changes import Changes
-from viz.record.torch.import_hook import Arrival
+from viz.record.torch.import_hook import TorchImport
 from viz.record.torch.own_frames import without_ours
 
 if sys.platform == "win32":
@@ -106,7 +106,7 @@ def main(argv: list[str]) -> int:
     if changes is not None:
         sys.stdin = typed.as_text()
     spawned = None if changes is not None else functools.partial(_spawned, path, selection, limits["pauses"])
-    arrival = Arrival(recorder, _say, changes, spawned)
+    arrival = TorchImport(recorder, _say, changes, spawned)
     outcome = _Outcome(recorder, as_torch, arrival, has_own_engine="engine" in names.names and not as_torch)
     atexit.register(outcome.at_exit)  # the first to be registered is the last to run
     try:
@@ -137,17 +137,17 @@ def main(argv: list[str]) -> int:
     return outcome.status
 
 
-def _same_names(folder: str) -> SameNames:
+def _same_names(folder: str) -> NameClashes:
     """The modules in a script's folder that have names of ours."""
     root = Path(os.path.abspath(viz.__file__)).parent.parent
-    return SameNames(map(module_of, shadows(Path(folder), root)), str(root))
+    return NameClashes(map(module_of, shadows(Path(folder), root)), str(root))
 
 
 def _spawned(path: str, selection: Selection, pauses: bool, function: Any) -> Any:
     """The function that another process runs instead of the one that the script starts it with."""
-    from viz.record.block import Spawned  # only a script that starts processes needs it
+    from viz.record.block import ProcessTarget  # only a script that starts processes needs it
 
-    return Spawned(function, path, selection, pauses)
+    return ProcessTarget(function, path, selection, pauses)
 
 
 def _say(text: str) -> None:
@@ -252,7 +252,7 @@ def _as_module(main: types.ModuleType, name: str) -> None:
 class _Outcome:
     """How a script ended."""
 
-    def __init__(self, recorder: Recorder, as_torch: bool, arrival: Arrival, has_own_engine: bool) -> None:
+    def __init__(self, recorder: Recorder, as_torch: bool, arrival: TorchImport, has_own_engine: bool) -> None:
         self.recorder, self.as_torch, self.arrival, self.has_own_engine = recorder, as_torch, arrival, has_own_engine
         self.status = 0
         self.interrupted = False

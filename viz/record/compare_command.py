@@ -21,12 +21,12 @@ NEEDED = "PyTorch is not installed in this environment, so there is nothing to c
 LEGACY = "This program shows the behaviour of PyTorch 0.3, which today's PyTorch does not have."
 
 
-class CannotCompare(ValueError):
+class ComparisonError(ValueError):
     """Raised if a program cannot be run on both; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class RecordingPair:
     """Both recordings of a program, the engine's first, and how far they agree."""
 
     recordings: tuple[Recording, Recording]
@@ -46,13 +46,13 @@ def library() -> str:
     return f"PyTorch {importlib.metadata.version('torch')}"
 
 
-def on_both(script: Path, args: Sequence[str], folder: Path) -> Compared:
+def on_both(script: Path, args: Sequence[str], folder: Path) -> RecordingPair:
     """Run a script on the engine and on PyTorch, each in a process of its own; the recordings are left in `folder`.
 
-    Raises CannotCompare without PyTorch, ScriptError without a script.
+    Raises ComparisonError without PyTorch, ScriptError without a script.
     """
     if not has_torch():
-        raise CannotCompare(NEEDED)
+        raise ComparisonError(NEEDED)
     names = ENGINE, library()
     recordings = tuple(
         run_script(
@@ -64,19 +64,19 @@ def on_both(script: Path, args: Sequence[str], folder: Path) -> Compared:
     try:
         one, other = (open_trace(recording.trace_path) for recording in recordings)
     except (OSError, TraceFileError) as error:
-        raise CannotCompare(f"A recording cannot be read: {error}") from error
+        raise ComparisonError(f"A recording cannot be read: {error}") from error
     if not any(trace.events for trace in (one, other)):
-        raise CannotCompare("The program uses neither the engine nor PyTorch: nothing was recorded.")
-    return Compared((recordings[0], recordings[1]), compared(one, other, names))
+        raise ComparisonError("The program uses neither the engine nor PyTorch: nothing was recorded.")
+    return RecordingPair((recordings[0], recordings[1]), compared(one, other, names))
 
 
 def script_of(program: str) -> Path:
-    """The script with a name: a file, or a program of the gallery. Raises CannotCompare for one of PyTorch 0.3."""
+    """The script with a name: a file, or a program of the gallery. Raises ComparisonError for one of PyTorch 0.3."""
     named = gallery.find(program)
     if Path(program).exists() or named is None:
         return Path(program)
     if named.legacy:
-        raise CannotCompare(LEGACY)
+        raise ComparisonError(LEGACY)
     return named.path
 
 
@@ -88,7 +88,7 @@ def compare(program: str, args: Sequence[str]) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
             result = on_both(script_of(program), args, Path(folder))
-    except (ScriptError, CannotCompare) as error:
+    except (ScriptError, ComparisonError) as error:
         print(f"backstep: {error}", file=sys.stderr)
         return 2
     print(result.comparison.text)

@@ -48,12 +48,12 @@ class Import(MetaPathFinder):
             spec: ModuleSpec | None = find(fullname, path, target) if find is not None else None
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _Inside(spec.loader, self)
+                    spec.loader = _ContextLoader(spec.loader, self)
                 return spec
         return None
 
 
-class _Inside(Loader):
+class _ContextLoader(Loader):
     """The loader of a module, which runs it inside a context and leaves no trace of itself."""
 
     def __init__(self, real: Any, imported: Import) -> None:
@@ -80,7 +80,7 @@ class _Inside(Loader):
     exec_module.__code__ = exec_module.__code__.replace(co_filename=IMPORTING)
 
 
-class SameNames:
+class NameClashes:
     """Modules of the program that have the names of ours, such as its own `engine.py`: each side imports its own.
 
     `sys.modules` has the program's, as without us, except while one of our modules imports another one.  `root` is the

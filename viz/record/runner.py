@@ -89,7 +89,7 @@ class Recording:
     are_updates: bool = False
     skipped: int = 0
     seconds: float = 0.0
-    changes: Applied | None = None
+    changes: ChangeReport | None = None
 
     @property
     def explanation(self) -> str:
@@ -98,7 +98,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class ChangeReport:
     """The changes of a program that was run again: how many did not reach their place, why one could not be made, and
     whether the program asked for its standard input, which it does not have then."""
 
@@ -317,7 +317,7 @@ def _recording(script: Path, target: Path, returncode: int, report: dict[str, An
         notes.append(missing_recording.nothing_recorded(script.name, text_of(script), counts, as_torch, error))
     imported = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in report.get("files", ()))]))
     unprinted = " ".join(n for n in notes if n)
-    applied = Applied(*report["changes"]) if report.get("changes") else None
+    applied = ChangeReport(*report["changes"]) if report.get("changes") else None
     return Recording(
         target, returncode, unprinted, note, error, imported, report.get("iterations", 0),
         report.get("are_updates", False), report.get("skipped", 0), report.get("seconds", 0.0), applied,

@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.arrays.session import is_users
 from engine.trace.messages import message_of
-from viz.record.absent_modules import REASONS, Absent, absent_module, reason
+from viz.record.absent_modules import REASONS, AbsentModule, absent_module, reason
 
 LIST = "docs/ops.md lists the available ones"
 MOVED = {
@@ -73,7 +73,7 @@ class Finder(MetaPathFinder, Loader):
         absent = absent_module(rest)
         with self.around():
             ours = sys.modules.get(_ours(rest))
-        answer: Any = Absent(name, absent) if ours is None and absent is not None else ours
+        answer: Any = AbsentModule(name, absent) if ours is None and absent is not None else ours
         sys.modules[name] = answer
 
 

@@ -16,7 +16,7 @@ SMALL = 64
 """The size up to which the elements of a value stay in memory."""
 
 
-class Picked(Sequence[Value]):
+class PickedValues(Sequence[Value]):
     """Some values of a trace, with numbers of their own.
 
     A scene asks for shape and statistics of each value several times, and for the elements of few. So everything but
@@ -35,7 +35,7 @@ class Picked(Sequence[Value]):
         if result is None:
             for one, value in self._together(number):
                 if one not in self._by_number and one in self._number_set:
-                    self._by_number[one] = value if _is_small(value) else WithoutElements(value, self._values, one)
+                    self._by_number[one] = value if _is_small(value) else LazyValue(value, self._values, one)
             result = self._by_number[number]
         return result
 
@@ -57,7 +57,7 @@ def _is_small(value: Value) -> bool:
     return value.array is None or value.array.size <= SMALL
 
 
-class WithoutElements(Value):
+class LazyValue(Value):
     """A value with its statistics; the elements and the sample are read again when they are needed."""
 
     __slots__ = ("_number", "_values")

@@ -16,7 +16,7 @@ from engine.trace.file.outline import Outline, outline, outline_in_file
 
 from .iterations import Section, backward_calls, sections
 from .overview import Overview, by_call, overview
-from .picked_values import Picked
+from .picked_values import PickedValues
 from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
@@ -107,7 +107,7 @@ class Run:
         sound = self.whole if len(self.whole.events) <= CHECKED else checked(self.whole, self.most)
         if not isinstance(sound.values, Rows):
             return sound
-        return replace(sound, values=Picked(sound.values, range(len(sound.values))))
+        return replace(sound, values=PickedValues(sound.values, range(len(sound.values))))
 
     @cached_property
     def opens(self) -> int:

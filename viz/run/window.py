@@ -50,7 +50,7 @@ from engine.trace.log_reader import Numbers
 from ..reading.facts import MET
 from ..tasks.collection import unhurried
 from .iterations import Section
-from .picked_values import Picked
+from .picked_values import PickedValues
 from .prefix import is_long, note
 from .state import State, state_at, tensors_of, tensors_of_step
 
@@ -84,7 +84,7 @@ class Windows:
                 f"the events of {section.label or 'the run'} contradict each other: {error}"
             ) from error
         names = {new: name for old, new in cut.tensors.items() if (name := whole.names.get(old)) is not None}
-        values = Picked(whole.values, tuple(cut.values))
+        values = PickedValues(whole.values, tuple(cut.values))
         meta = {**whole.meta, "section": self._as_meta(section, cut)}
         if is_cut:  # what stands in for earlier sections is shown, and counts with the others
             meta |= note(whole, full.start, full.end)

@@ -12,18 +12,18 @@ from ..schema.scene import InGroup, Sent
 from ..schema.values import Formula
 from ..time.steps import Step
 from .reading import Reading
-from .visible_graph import Visible
+from .visible_graph import VisibleGraph
 
 
-class Within:
+class HiddenGradients:
     """Finds them step by step; `formulas` has those of the ops in folded groups, each once, because iterations of a
     loop share them.
 
     `values` are numbered as in the scene.
     """
 
-    def __init__(self, reading: Reading, seen: Visible, values: Table) -> None:
-        self.reading, self.trace, self.seen, self.values = reading, reading.facts.trace, seen, values
+    def __init__(self, reading: Reading, visible: VisibleGraph, values: Table) -> None:
+        self.reading, self.trace, self.visible, self.values = reading, reading.facts.trace, visible, values
         self.formulas: list[list[Formula]] = []
         self._numbers: dict[int, int] = {}  # by id: a reading returns the same object each time
         self._equal: dict[str, int] = {}
@@ -34,9 +34,9 @@ class Within:
         if not isinstance(event, VjpRun) or step.op is None:
             return {}
         sends = self.sends(step, event)
-        groups = self.seen.drawing.grouping.labels
+        groups = self.visible.drawing.grouping.labels
         result: InGroup = {"sends": sends} if sends else {}
-        if step.at is None or self.seen.place_of.get(step.at) not in groups:
+        if step.at is None or self.visible.place_of.get(step.at) not in groups:
             return result
         gets, gives = (
             ", ".join(dict.fromkeys(self.reading.brief(one) for one in values if one is not None))
@@ -55,11 +55,11 @@ class Within:
         `in` is the receiver's folded group, if it is another one; `edge` is the drawn edge from it to the op.
         """
         assert step.op is not None
-        seen, drawing = self.seen, self.seen.drawing
+        visible, drawing = self.visible, self.visible.drawing
         groups = drawing.grouping.labels
         links = {link.slot: link for link in drawing.into[step.op] if link.slot is not None}
-        places = {slot: seen.place_of[link.source] for slot, link in links.items()}
-        here = seen.place_of.get(step.at) if step.at is not None else None
+        places = {slot: visible.place_of[link.source] for slot, link in links.items()}
+        here = visible.place_of.get(step.at) if step.at is not None else None
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
         result: list[Sent] = []
@@ -69,8 +69,8 @@ class Within:
             place, link = places.get(one.slot), links.get(one.slot)
             if place is not None and place in groups and place != here:
                 entry["in"] = place
-            if link is not None and link.id in seen.edge_of:
-                entry["edge"] = seen.edge_of[link.id]
+            if link is not None and link.id in visible.edge_of:
+                entry["edge"] = visible.edge_of[link.id]
             result.append(entry)
         return result
 

@@ -27,7 +27,7 @@ from ..layout.cards import grown
 from ..layout.sheet import Box, Size, around
 from ..layout.views import EASY, HAIR, LARGE, MOST_NODES, WHOLE, extent, lower, zoom, zooms
 from .reading import Reading
-from .visible_graph import VIEW, Lines, Visible
+from .visible_graph import VIEW, Lines, VisibleGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,18 @@ def _opening(reading: Reading, above: int) -> Opening:
     first = begins_folded(reading.drawing, above)
     best, most = Opening(first[0] if first else frozenset(), {}), 0.0
     for folded in first or _ways(reading, above):
-        seen = Visible(reading.facts, reading.drawing, folded, direct=folded)
-        graph = seen.graph()
+        visible = VisibleGraph(reading.facts, reading.drawing, folded, direct=folded)
+        graph = visible.graph()
         if len(graph) > MOST_NODES:
             continue
         try:
             picture = choice.layout(graph)
         except Exception:  # noqa: BLE001, S112  the scene reports it, and is shown without
             continue
-        size = zoom(graph, picture, seen.view)
-        good = size >= WHOLE or _is_read_on(reading, seen, graph, picture)
+        size = zoom(graph, picture, visible.view)
+        good = size >= WHOLE or _is_read_on(reading, visible, graph, picture)
         if good or size > most:
-            best, most = _opening_of(folded, seen, picture), size
+            best, most = _opening_of(folded, visible, picture), size
         if good:
             break
     return _roomy(reading, _lasting(reading, best, most)) if most else best
@@ -89,9 +89,9 @@ def _lasting(reading: Reading, begin: Opening, size: float) -> Opening:
     """The opening without its lines, if the picture in lines does not reach the zoom `size`."""
     if not begin.lines:
         return begin
-    seen = Visible(reading.facts, reading.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
-    graph = seen.graph()
-    is_same = zoom(graph, choice.layout(graph), seen.view) >= size - HAIR
+    visible = VisibleGraph(reading.facts, reading.drawing, begin.folded, begin.lines, begin.limit, begin.folded)
+    graph = visible.graph()
+    is_same = zoom(graph, choice.layout(graph), visible.view) >= size - HAIR
     return begin if is_same else replace(begin, lines={})
 
 
@@ -100,9 +100,9 @@ def _roomy(reading: Reading, begin: Opening) -> Opening:
 
     They are only so wide that the picture shrinks in no view, stays legible, and needs no more lines.
     """
-    seen = _zooms(reading, begin)
-    before = [min(pair) for pair in seen]
-    text_zoom = min((high for wide, high in seen if WHOLE <= high < wide), default=LARGE)
+    zooms_before = _zooms(reading, begin)
+    before = [min(pair) for pair in zooms_before]
+    text_zoom = min((high for wide, high in zooms_before if WHOLE <= high < wide), default=LARGE)
     while grown(text_zoom) > ROOM:
         opening = replace(begin, zoom=text_zoom)
         now = [min(pair) for pair in _zooms(reading, opening)]
@@ -117,13 +117,15 @@ def _zooms(reading: Reading, begin: Opening) -> list[Size]:
 
     None if it is too large to be seen whole, or would be broken into other lines.
     """
-    seen = Visible(reading.facts, reading.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom)
-    graph = seen.graph()
+    visible = VisibleGraph(
+        reading.facts, reading.drawing, begin.folded, begin.lines, begin.limit, begin.folded, begin.zoom
+    )
+    graph = visible.graph()
     if len(graph) > MOST_NODES:
         return []
     picture = choice.layout(graph)
     same = bool(picture.lines) == bool(begin.lines)
-    return [zooms(graph, picture, view) for view in (seen.view, lower(seen.view))] if same else []
+    return [zooms(graph, picture, view) for view in (visible.view, lower(visible.view))] if same else []
 
 
 def _ways(reading: Reading, above: int) -> list[frozenset[str]]:
@@ -143,19 +145,21 @@ def _ways(reading: Reading, above: int) -> list[frozenset[str]]:
     return list(dict.fromkeys(folded.union(drawing.grouping.quiet) - open_so for folded in ways))
 
 
-def _is_read_on(reading: Reading, seen: Visible, graph: nx.MultiDiGraph, picture: choice.Picture) -> bool:
+def _is_read_on(reading: Reading, visible: VisibleGraph, graph: nx.MultiDiGraph, picture: choice.Picture) -> bool:
     """Return whether the picture can be read iteration by iteration: all are open, each fits on a low screen too, and
     so does each step together with the one before.  If all add to one leaf, the view would return to it again and
     again."""
     grouping, alike = reading.drawing.grouping, repeats(reading.drawing).every
     innermost = alike.difference(group for one in alike for group in grouping.paths[grouping.within[one]])
-    if not innermost or not innermost <= picture.boxes.keys() or not alike.isdisjoint(seen.folded):
+    if not innermost or not innermost <= picture.boxes.keys() or not alike.isdisjoint(visible.folded):
         return False  # one is folded, or a group around it
     if len(graph) > FOLD_ABOVE:
         return False
     if extent(graph, picture)[0] > VIEW[0] / WHOLE or any(len(picture.parts.get(one, ())) > 1 for one in innermost):
         return False
-    places = [_box(graph, picture, seen.place_of[step.at]) for step in reading.line.steps if step.at in seen.place_of]
+    places = [
+        _box(graph, picture, visible.place_of[step.at]) for step in reading.line.steps if step.at in visible.place_of
+    ]
     pairs = [around(pair) for pair in itertools.pairwise(places)]
     return all(_fits(picture.boxes[one], lower(VIEW)) for one in innermost) and all(_fits(pair, VIEW) for pair in pairs)
 
@@ -169,6 +173,6 @@ def _box(graph: nx.MultiDiGraph, picture: choice.Picture, place: str) -> Box:
     return (x - w / 2, y - h / 2, x + w / 2, y + h / 2)
 
 
-def _opening_of(folded: frozenset[str], seen: Visible, picture: choice.Picture) -> Opening:
-    lines = {element: picture.lines[place] for element, place in seen.place_of.items() if place in picture.lines}
+def _opening_of(folded: frozenset[str], visible: VisibleGraph, picture: choice.Picture) -> Opening:
+    lines = {element: picture.lines[place] for element, place in visible.place_of.items() if place in picture.lines}
     return Opening(folded, lines, picture.limit)

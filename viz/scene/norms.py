@@ -22,7 +22,7 @@ from ..schema.scene import Cell, Dot
 from ..schema.values import Num, Track
 from ..time.reach import behind
 from .reading import Reading
-from .visible_graph import Visible
+from .visible_graph import VisibleGraph
 
 NormTrack = Track[Num | None]
 Floats = Track[float | None]
@@ -31,9 +31,9 @@ Floats = Track[float | None]
 class Norms:
     """The norms of one revision, as the picture shows it."""
 
-    def __init__(self, reading: Reading, seen: Visible) -> None:
-        self.trace, self.line, self.seen, self._norm = reading.facts.trace, reading.line, seen, reading.norm
-        self.drawing, self.facts = seen.drawing, seen.facts
+    def __init__(self, reading: Reading, visible: VisibleGraph) -> None:
+        self.trace, self.line, self.visible, self._norm = reading.facts.trace, reading.line, visible, reading.norm
+        self.drawing, self.facts = visible.drawing, visible.facts
         self.uses = Counter(link.tensor for link in self.drawing.links.values() if link.op is not None and link.grad)
 
     def range(self) -> tuple[float, float] | None:
@@ -55,7 +55,7 @@ class Norms:
         """The parameters in a folded group, in the order of the program, each with the norm of its `.grad`."""
         result: list[Dot] = []
         around = self.drawing.grouping.labels[group]
-        for ident in self.seen.parameters(group):
+        for ident in self.visible.parameters(group):
             item = self.drawing.items[ident]
             assert item.tensor is not None
             fact = self.facts.tensors[item.tensor]
@@ -64,7 +64,7 @@ class Norms:
                 "id": item.twin or ident, "name": inner_name(name, around), "shape": list(fact.shape),
                 "norm": _as_numbers(self._gradient(item.tensor)),
             }  # fmt: skip
-            if item.twin is not None or self.seen.is_shared(ident):
+            if item.twin is not None or self.visible.is_shared(ident):
                 dot["shared"] = True
             result.append(dot)
         return result
@@ -74,12 +74,12 @@ class Norms:
         labels = self.drawing.grouping.labels
         return [
             {"id": member, "label": plain(labels[member]), "norm": self._of_links(self._cells.back[member].values())}
-            for member in self.seen.cells.get(stack, ())
+            for member in self.visible.cells.get(stack, ())
         ]
 
     @cached_property
     def _cells(self) -> Borders:
-        return self.seen.borders_of_cells()
+        return self.visible.borders_of_cells()
 
     def _gradient(self, tensor: int) -> Floats:
         """The norm of a leaf's `.grad`, which stands on the card of one version after the other.
@@ -106,7 +106,7 @@ class Norms:
 
         A root in the group, such as the sum in the last iteration of a loop, is a result of it too.
         """
-        links = list(self.seen.borders.back[group].values())
+        links = list(self.visible.borders.back[group].values())
         roots = dict.fromkeys(self._roots.get(group, ()))
         linked = {link.tensor for link in links}
         tracks = [self._of_output(op, tensor) for op, tensor in roots if tensor not in linked]

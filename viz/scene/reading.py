@@ -21,7 +21,7 @@ from ..reading import text
 from ..reading.facts import Facts, collect
 from ..reading.formulas import call_key, formulas
 from ..reading.jacobian import value as number
-from ..reading.stale_values import Unseen, unseen
+from ..reading.stale_values import StaleValue, unseen
 from ..reading.values import Entry
 from ..schema.scene import Origin, Span
 from ..schema.values import Code, Formula
@@ -73,7 +73,7 @@ class Reading:
 
         return self.once(("norm", value), computed)
 
-    def sent(self, event: VjpRun, op: OpCalled) -> list[sentences.Sent]:
+    def sent(self, event: VjpRun, op: OpCalled) -> list[sentences.InputGradient]:
         """The gradients that a rule sends, with the names of their receivers."""
         return self.once(("sent", event.index), lambda: sentences.sent(event, op, self.facts))
 
@@ -83,7 +83,7 @@ class Reading:
         return self.once(key, lambda: formulas(self.facts, op))
 
     @cached_property
-    def unseen(self) -> dict[int, list[Unseen]]:
+    def unseen(self) -> dict[int, list[StaleValue]]:
         """The values that rules received and that had changed since the forward pass, by the event of the VJP."""
         return unseen(self.facts)
 

@@ -45,12 +45,12 @@ from ..wording import sentences
 from .command_positions import places
 from .commands import commands
 from .hidden_elements import hidden
-from .hidden_gradients import Within
+from .hidden_gradients import HiddenGradients
 from .initial_view import opening
 from .norms import Norms
 from .program_lines import lines, prints
 from .reading import reading_of
-from .visible_graph import Visible, rounded
+from .visible_graph import VisibleGraph, rounded
 
 MOST_FAR = 2
 """The most names of tensors elsewhere on the card of a folded group."""
@@ -72,7 +72,7 @@ class Element(TypedDict):
     unfold: list[str]
 
 
-class Inside(TypedDict):
+class StoryTable(TypedDict):
     """The table in which a story finds its elements: also those in folded groups, in the order of the program."""
 
     nodes: list[Element]
@@ -80,10 +80,10 @@ class Inside(TypedDict):
     """The label of the active element in each step."""
 
 
-class SceneWithInside(Scene):
+class SceneForStory(Scene):
     """A scene for which a story can still be written: with the contents of its folded groups."""
 
-    inside: NotRequired[Inside]
+    inside: NotRequired[StoryTable]
     """For a graph in which something is folded; not for the browser."""
 
 
@@ -92,7 +92,7 @@ def scene(
     edits: Mapping[str, Any] | None = None, folds: Mapping[str, bool] | None = None, layout: str = "layered",
     previous: Trace | None = None, fold_above: int = FOLD_ABOVE_TOLD, changes: Sequence[Change] = (),
     base: Trace | None = None,
-) -> SceneWithInside:  # fmt: skip
+) -> SceneForStory:  # fmt: skip
     """The scene of a trace: deterministic, and ready to be written as JSON.
 
     `revision` and `program` fill those parts of the document; `edits`, in the browser's form, are those with which the
@@ -117,17 +117,19 @@ class _Scene:
         begin = opening(reading, above)
         folded = {group for group in reading.drawing.grouping.labels if folds.get(group, group in begin.folded)}
         begin_lines = begin.lines if folded == begin.folded or not reading.drawing.grouping.model else {}
-        self.seen = Visible(reading.facts, reading.drawing, folded, begin_lines, begin.limit, begin.folded, begin.zoom)
-        self.drawing = self.seen.drawing
+        self.visible = VisibleGraph(
+            reading.facts, reading.drawing, folded, begin_lines, begin.limit, begin.folded, begin.zoom
+        )
+        self.drawing = self.visible.drawing
         self.matrices: dict[str, np.ndarray | None] = {}
-        self.norms = Norms(reading, self.seen)
+        self.norms = Norms(reading, self.visible)
         self.scale = reading.once(("scale",), self.norms.range) if begin.folded else None
-        self.within = Within(reading, self.seen, self.values)
+        self.within = HiddenGradients(reading, self.visible, self.values)
 
     def document(
         self, revision: Mapping[str, Any], program: Mapping[str, Any], previous: Trace | None, room: list[schema.Place]
-    ) -> SceneWithInside:
-        graph = self.seen.graph()
+    ) -> SceneForStory:
+        graph = self.visible.graph()
         picture, note = choice.picture_of(graph, self.layout_name)
         nodes = [self.node(ident, graph, picture) for ident in graph]
         self.wire(len(graph))
@@ -137,7 +139,7 @@ class _Scene:
         changed = {change["command"]: change["kind"] for change in self.changes if change["command"] is not None}
         command_documents = commands(self.reading, self.values, self.shown_place, self.edits, changed)
         edited = [command for command in command_documents if command["changed"] and command["start"] < len(line.steps)]
-        document: SceneWithInside = {
+        document: SceneForStory = {
             "format": 1,
             "revision": self.revision(revision),
             "program": self.program(program),
@@ -148,7 +150,7 @@ class _Scene:
             "prints": prints(self.reading),
             "marks": self.marks(edited),
             "formulas": self.within.formulas,
-            "nodes": nodes, "edges": edges, "groups": self.seen.groups(picture),
+            "nodes": nodes, "edges": edges, "groups": self.visible.groups(picture),
             "commands": command_documents, "changes": list(self.changes), "places": room,
             "error": self.error(), "findings": self.findings,
             "warnings": [{"step": k, "message": message} for k, message in line.warnings],
@@ -157,10 +159,10 @@ class _Scene:
             "norms": self.scale, "model": self.drawing.grouping.model or None,
             "bounds": bounds(nodes, picture),
             "layout": picture.name, "layout_note": note,
-            "folded": sorted(self.seen.folded),
-            "hidden": hidden(self.reading, self.seen),
+            "folded": sorted(self.visible.folded),
+            "hidden": hidden(self.reading, self.visible),
         }  # fmt: skip
-        if self.seen.folded and len(self.drawing.items) <= MOST_IN_CHAPTERS:
+        if self.visible.folded and len(self.drawing.items) <= MOST_IN_CHAPTERS:
             document["inside"] = self.inside()
         return document
 
@@ -188,10 +190,10 @@ class _Scene:
         node: Node = {
             "id": ident, "x": round(x, 2), "y": round(y, 2), "w": size[0], "h": size[1],
             "kind": item.kind, "role": item.role, "label": label, "sub": sub, "title": title,
-            "group": item.group, "twin": self.seen.place_of[item.twin] if item.twin is not None else None,
+            "group": item.group, "twin": self.visible.place_of[item.twin] if item.twin is not None else None,
             "shape": list(fact.shape) if fact is not None else None, "dtype": fact.dtype if fact is not None else None,
-            "rows": [self.row(ident, row) for row in self.seen.rows.get(ident, [])], "saved": saved, "tracks": tracks,
-            "code": self.reading.code(stack), "formula": formula,
+            "rows": [self.row(ident, row) for row in self.visible.rows.get(ident, [])], "saved": saved,
+            "tracks": tracks, "code": self.reading.code(stack), "formula": formula,
         }  # fmt: skip
         if item.tensor in self.facts.retained:
             node["retains"] = self.retains(ident, item.tensor)
@@ -226,11 +228,11 @@ class _Scene:
 
     def folded_group(self, group: str, at: Point, size: Size) -> Node:
         grouping = self.drawing.grouping
-        inside = self.seen.members[group]
-        ops, quiet, cells = self.seen.ops(group), grouping.quiet.get(group), self.norms.cells(group)
+        inside = self.visible.members[group]
+        ops, quiet, cells = self.visible.ops(group), grouping.quiet.get(group), self.norms.cells(group)
         dots = [] if cells else self.norms.dots(group)
         first = next(iter(ops), None)
-        shapes, back = self.seen.borders.shapes(group, max(ops, default=None)), self.seen.borders.gradient(group)
+        shapes, back = self.visible.borders.shapes(group, max(ops, default=None)), self.visible.borders.gradient(group)
         shapes = "" if quiet == "update" else shapes
         count = f"{len(cells)} × {text.count(len(ops) // len(cells), 'op')}" if cells else text.count(len(ops), "op")
         sub = ", ".join([count, *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
@@ -262,8 +264,8 @@ class _Scene:
 
     def far(self, group: str, inside: Sequence[str]) -> list[str]:
         """Cards that are used in a folded group and have no edge to it, by the name of their stubs in it."""
-        items, place_of = self.drawing.items, self.seen.place_of
-        led = {place_of[link.source] for link in self.seen.borders.coming[group].values()}
+        items, place_of = self.drawing.items, self.visible.place_of
+        led = {place_of[link.source] for link in self.visible.borders.coming[group].values()}
         twins = [items[m].twin for m in inside if items[m].kind == "stub"]
         others = dict.fromkeys(twin for twin in twins if twin and place_of[twin] == twin and twin not in led)
         names = [f"{self.reading.head(items[twin])[0]} ↗" for twin in others]
@@ -278,7 +280,7 @@ class _Scene:
         return [(k, "future" if state == "idle" else state) for k, state in track]
 
     def edge(self, key: str, graph: nx.MultiDiGraph, picture: choice.Picture) -> Edge:
-        links = self.seen.merged[key]
+        links = self.visible.merged[key]
         link = links[0]
         single = len(links) == 1
         value = any(member.value for member in links)
@@ -286,8 +288,8 @@ class _Scene:
         matrix = self.matrices.get(link.id)
         edge: Edge = {
             "id": key,
-            "source": self.seen.place_of[link.source],
-            "target": self.seen.place_of[link.target],
+            "source": self.visible.place_of[link.source],
+            "target": self.visible.place_of[link.target],
             "input": link.input if single else None,
             "hands": self.hands(link) if single else None,
             "points": _rounded(picture.routes[key]) if value else back[::-1],
@@ -312,9 +314,9 @@ class _Scene:
         self, link: Link, graph: nx.MultiDiGraph, picture: choice.Picture, back: Sequence[Point]
     ) -> list[Point] | None:
         """The route of a gradient that passes through a root: it does not begin at the row of the root's own one."""
-        place = self.seen.place_of[link.target]
-        rows, (w, h), (x, y) = self.seen.rows.get(place, []), graph.nodes[place]["size"], picture.positions[place]
-        on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.seen.merged[key])
+        place = self.visible.place_of[link.target]
+        rows, (w, h), (x, y) = self.visible.rows.get(place, []), graph.nodes[place]["size"], picture.positions[place]
+        on = (m.grad for *_, key in graph.out_edges(place, keys=True) for m in self.visible.merged[key])
         if (
             not link.grad
             or not any(row["key"] == "seed" for row in rows)
@@ -328,26 +330,26 @@ class _Scene:
         """The name of the tensor on an edge that does not begin at its card: `w.grad`, or a result of a folded
         group."""
         name, tensor = self.facts.names.get(link.tensor), self.drawing.items[link.source].tensor
-        if self.seen.place_of[link.source] in self.drawing.grouping.labels:
+        if self.visible.place_of[link.source] in self.drawing.grouping.labels:
             return name and name + self.facts.mark(link.tensor, link.version)
         return None if tensor is None or tensor == link.tensor else name
 
-    def wire(self, visible: int) -> None:
-        """Local Jacobians of the small op calls."""
-        if visible > WIRE_ABOVE:
+    def wire(self, nodes: int) -> None:
+        """Local Jacobians of the small op calls, unless more `nodes` are visible than can be wired."""
+        if nodes > WIRE_ABOVE:
             return
         for link in self.drawing.links.values():
-            key = self.seen.edge_of.get(link.id)
+            key = self.visible.edge_of.get(link.id)
             if link.op is None or not link.grad or link.input is None or key is None:
                 continue
-            if self.seen.place_of[link.target] != link.target or len(self.seen.merged[key]) > 1:
+            if self.visible.place_of[link.target] != link.target or len(self.visible.merged[key]) > 1:
                 continue  # a folded group around the op, or one from which more than this goes to it
             event = self.facts.ops[link.op].event
             fact = self.facts.tensors[link.tensor]
             if text.size(fact.shape) <= text.SMALL and all(text.size(o.shape) <= text.SMALL for o in event.outputs):
                 self.matrices[link.id] = jacobian.jacobian(self.facts, event, link.input, text.SMALL**2)
 
-    def inside(self) -> Inside:
+    def inside(self) -> StoryTable:
         """All elements in the order of the program, also those in folded groups, by the place where each is shown; and
         the label of the active element in each step.
 
@@ -359,9 +361,9 @@ class _Scene:
             item = self.drawing.items[ident]
             stack = self.facts.ops[item.op].event.stack if item.op is not None else -1
             elements.append({
-                "id": self.seen.place_of[ident], "kind": item.kind, "label": self.reading.head(item)[0],
+                "id": self.visible.place_of[ident], "kind": item.kind, "label": self.reading.head(item)[0],
                 "code": self.reading.code(stack) if stack >= 0 else None,
-                "unfold": [group for group in self.drawing.grouping.paths[item.group] if group in self.seen.folded],
+                "unfold": [group for group in self.drawing.grouping.paths[item.group] if group in self.visible.folded],
             })  # fmt: skip
         items = self.drawing.items
         return {
@@ -389,7 +391,7 @@ class _Scene:
         }  # fmt: skip
 
     def step(self, step: Step, sentence: str, origin: schema.Origin) -> schema.Step:
-        place = self.seen.place_of.get(step.at) if step.at is not None else None
+        place = self.visible.place_of.get(step.at) if step.at is not None else None
         writes: schema.Written = {"writes": "value"} if step.writes_value else {}
         return {
             "kind": step.kind,
@@ -421,9 +423,9 @@ class _Scene:
 
     def place_of(self, at: str | None) -> str | None:
         """The place where an element is visible; for a tensor without a card, the op that computed it."""
-        if at is not None and at not in self.seen.place_of and at.removeprefix("t").isdigit():
+        if at is not None and at not in self.visible.place_of and at.removeprefix("t").isdigit():
             at = self.drawing.place(int(at.removeprefix("t")))
-        return self.seen.place_of.get(at) if at is not None else None
+        return self.visible.place_of.get(at) if at is not None else None
 
     def marks(self, edited: Sequence[Command]) -> list[Mark]:
         """The marks on the timeline, also for the first inf or nan and for the commands that edits changed."""
@@ -441,7 +443,7 @@ class _Scene:
         result: list[schema.Flow] = []
         edges: set[str] = set()
         for flow in step.flows:
-            key = self.seen.edge_of.get(flow.link.id)
+            key = self.visible.edge_of.get(flow.link.id)
             if key is None or key in edges:
                 continue
             edges.add(key)
@@ -501,14 +503,14 @@ class _Scene:
 
     def shown_place(self, tensor: int) -> str | None:
         place = self.drawing.place(tensor)
-        return self.seen.place_of[place] if place is not None else None
+        return self.visible.place_of[place] if place is not None else None
 
     def error(self) -> Error | None:
         explained = explain(self.facts, self.drawing, self.edits)
         if explained is None:
             return None
         event = explained.event
-        node = self.seen.place_of.get(explained.at) if explained.at is not None else None
+        node = self.visible.place_of.get(explained.at) if explained.at is not None else None
         return {
             "step": self.line.step_of.get(event.index, 0),
             "node": node,
@@ -527,7 +529,7 @@ class _Scene:
         old = reading_of(before)
         tracks: dict[str, Track[int | None]] = {}
         for (element, key), track in old.line.tracks.items():
-            if key not in ("row:value", "row:grad", "row:seed") or self.seen.place_of.get(element) != element:
+            if key not in ("row:value", "row:grad", "row:seed") or self.visible.place_of.get(element) != element:
                 continue
             now = self.line.tracks.get((element, key)) or [(0, None)]
             if differ(before, track, self.trace, now):

@@ -53,7 +53,7 @@ def retold(
     as `now`.  If the program stops at an error without a chapter, a new one describes it, and later ones are gone.
     """
     stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
-    after = _After(before, now, edits, stop)
+    after = _EditedRun(before, now, edits, stop)
     result = list(after.chapters(chapters, recorded))
     if stop is None or any(one["step"] == stop["step"] for one in result):
         return result
@@ -64,7 +64,7 @@ def retold(
 
 
 @dataclass(frozen=True)
-class _After:
+class _EditedRun:
     """A recording and a revision of it; `stop` is the chapter of the error that ends the revision, if there is one."""
 
     before: Reading

@@ -14,7 +14,7 @@ from ..graph.graph import Drawing, Item, Link
 from ..graph.stacks import members_of_stacks, with_runs
 from ..layout import cards, choice
 from ..layout.layered.lines import MOST_OF_BOXES
-from ..layout.layered.ports import Anchors, OfGradient
+from ..layout.layered.ports import Anchors, GradientOrigin
 from ..layout.sheet import Size
 from ..layout.views import EACH_OF_BOXES
 from ..reading.facts import Facts
@@ -33,8 +33,8 @@ VIEW_OF_SECTION = (757.0, 512.0)
 """The same with the row of the run above it."""
 
 
-class Visible:
-    """The places on the screen.
+class VisibleGraph:
+    """The graph on the screen: each element at its place, with all that a folded group stands for.
 
     `place_of` is the place of an element: its own, or that of the outermost folded group around it; `members` the
     elements of a place; `merged` the links behind an edge, and `edge_of` the edge of a link; `rows` the rows of a card;
@@ -169,7 +169,7 @@ class Visible:
         if item.twin is not None:
             return place
         grad = item.op is None and link.tensor != item.tensor and link.tensor in self.facts.owner
-        return OfGradient(link.source) if grad else link.source
+        return GradientOrigin(link.source) if grad else link.source
 
     def measure(self, item: Item) -> tuple[Size, Anchors]:
         label, sub, _ = cards.head(item, self.drawing)

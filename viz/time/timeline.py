@@ -26,7 +26,7 @@ from engine.trace.events import (
     WarningGiven,
 )
 
-from ..graph.gradient_paths import Come, results
+from ..graph.gradient_paths import ArrivedGradients, results
 from ..graph.graph import Drawing, Link
 from ..reading.facts import Facts
 from ..reading.labels import written_name
@@ -90,7 +90,7 @@ class _Player:
         self.starts: dict[int, int] = {}  # the step at which each call begins
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
-        self.come = Come(self.facts)
+        self.come = ArrivedGradients(self.facts)
         self.updates = phases.optimizer_steps(drawing)
         self.update: str | None = None  # the step of an optimiser that runs
 

@@ -31,7 +31,7 @@ from ..layout.cards import expression_of
 from ..reading import text
 from ..reading.facts import Facts
 from ..reading.labels import written_name
-from ..reading.own_code import Ran
+from ..reading.own_code import OwnCall
 from ..reading.source_text import source
 from ..time.steps import Flow, Step
 from .names import called, closed, made_by, op_expression, saved_name, unnamed, value
@@ -180,7 +180,7 @@ def _returned(event: VjpRun, facts: Facts) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class InputGradient:
     """The gradient for one input of an op, by its place in the node record: `name` is its receiver, `is_leaf` whether
     that is a leaf, `end` the node or the leaf, `op` the op that computed a receiver without a name."""
 
@@ -202,7 +202,7 @@ def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
     return [f"{what} {text.join(_counted(where))}" for what, where in names.items()]
 
 
-def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
+def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[InputGradient]:
     """The gradients that a rule sends, with their receivers; two of one name are told apart by their ops."""
     by_slot = {slot: op.inputs[position] for position, slot in slots(op).items()}
     several = sum(cotangent is not None for cotangent in event.unsummed) > 1
@@ -224,7 +224,7 @@ def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[Sent]:
     return parts
 
 
-def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts, several: bool) -> Sent:
+def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts, several: bool) -> InputGradient:
     edge = op.node.edges[slot] if op.node is not None and slot < len(op.node.edges) else None
     tensor, name = argument.tensor, called(argument.tensor, facts, " ").strip()
     behind = facts.op_of_node.get(edge.node) if edge is not None and edge.node is not None else None
@@ -238,7 +238,7 @@ def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts,
     if slot < len(event.unsummed) and event.unsummed[slot] is not None:
         fold = " (summed)" if several else " (summed over the broadcast dimensions)"
     end = edge.node if edge is not None and edge.node is not None else tensor
-    return Sent(slot, value(facts.trace, event.cotangents[slot]), name, is_leaf, fold, end, behind)
+    return InputGradient(slot, value(facts.trace, event.cotangents[slot]), name, is_leaf, fold, end, behind)
 
 
 def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
@@ -260,7 +260,7 @@ def own(event: AnyEvent, facts: Facts) -> str:
     return "".join(_ran(ran, facts) for ran in facts.own.at.get(event.index, ()))
 
 
-def _ran(ran: Ran, facts: Facts) -> str:
+def _ran(ran: OwnCall, facts: Facts) -> str:
     """One call of such code in words."""
     computed = _computed(ran.ops, facts)
     if ran.entered.place in ("forward", "backward"):

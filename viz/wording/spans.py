@@ -35,7 +35,7 @@ class SpanText:
 
 def span_texts(spans: Sequence[Span], drawing: Drawing, line: Timeline) -> list[SpanText]:
     """The sentences of spans.  Cost: linear in the steps times the rows of spans."""
-    ways = _Ways(drawing, line)
+    ways = _StepPaths(drawing, line)
     return [ways.say(span) for span in spans]
 
 
@@ -61,7 +61,7 @@ class _Gradient:
         return parts[0][1] if len(parts) == 1 else self.total if len(parts) == len(self.parts) else None
 
 
-class _Ways:
+class _StepPaths:
     """The paths of values and gradients between steps: the step that computes a tensor, the last step that uses it, and
     the gradients that each node receives."""
 

@@ -15,7 +15,7 @@ import backstep
 import engine
 from engine.trace.file.consistency import open_checked
 from tests.parity.helpers.recordings import recorded_here
-from viz.findings.errors.explain import Explained, explain
+from viz.findings.errors.explain import ErrorExplanation, explain
 from viz.scene.reading import reading_of
 from viz.scene.scene import scene
 
@@ -340,7 +340,7 @@ ARGUMENTS = {
 
 def explained(
     source: str, folder: Path, library: str = "import numpy, torch", record: Callable[..., Any] = backstep.record
-) -> Explained | None:
+) -> ErrorExplanation | None:
     """The error that ends a program; on PyTorch, unless another library is given, with its way to record."""
     path, text = str(folder / "program.py"), f"{library}\n{source}\n"
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)

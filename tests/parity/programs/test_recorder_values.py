@@ -23,7 +23,7 @@ from viz.reading.labels import written_name
 from viz.reading.library import agreement
 from viz.reading.values import as_json
 from viz.record.block import Block
-from viz.record.torch.import_hook import Arrival
+from viz.record.torch.import_hook import TorchImport
 from viz.scene.reading import reading_of
 from viz.server.library.on_engine import Unlike, recomputed
 
@@ -171,7 +171,7 @@ turned = torch.complex(x, x + 1).conj().imag * 1
 def recorded_in_memory(source: str, limit: int) -> Trace:
     """A program as a recording has it that keeps so many elements of a tensor."""
     with recording(sys._getframe(), limit) as trace:
-        arrival = Arrival(slot.active, print)
+        arrival = TorchImport(slot.active, print)
         arrival.wait()
         exec(compile(source, "large.py", "exec"), {"__name__": "__main__"})
         arrival.stop()

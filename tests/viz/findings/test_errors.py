@@ -10,7 +10,7 @@ import pytest
 import engine as torch
 from engine.replay.replay import replay
 from engine.trace.events import ErrorRaised, Trace
-from viz.findings.errors.explain import Explained, explain
+from viz.findings.errors.explain import ErrorExplanation, explain
 from viz.findings.nonfinite import findings
 from viz.run.run import Run
 from viz.scene.reading import reading_of
@@ -24,7 +24,7 @@ NOT_SCALAR = HEAD + "a = torch.ones(2, 3, requires_grad=True)\nout = a * a\nout.
 MISMATCH = HEAD + "x = torch.ones(2, 2, requires_grad=True)\nz = x * 2\nz.backward(torch.tensor([1., 0.]))\n"
 
 
-def explained(source: str, folder: Path) -> tuple[Trace, Explained]:
+def explained(source: str, folder: Path) -> tuple[Trace, ErrorExplanation]:
     trace = recorded(source, folder)
     read = reading_of(trace)
     found = explain(read.facts, read.drawing)

@@ -11,8 +11,8 @@ import pytest
 from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 from viz.layout.layered import argument_order, lines, turns
-from viz.layout.layered.ports import Anchors, OfGradient
-from viz.layout.layered.ranked_graph import Ranked, crossings
+from viz.layout.layered.ports import Anchors, GradientOrigin
+from viz.layout.layered.ranked_graph import RankedGraph, crossings
 
 LAYERED = ("layered", "layered-own")
 CARD = {"size": (116.0, 56.0), "anchors": Anchors(fan=False)}
@@ -52,9 +52,11 @@ def test_a_whole_branch_changes_places_with_another(name: str) -> None:
 
 def test_an_order_is_kept_that_crosses_less() -> None:
     """a (op) b and b (op) a one under the other: one of the two is not fed as written."""
-    graph = Ranked((0, 0, 1, 1), (56.0,) * 4, frozenset(), ((0, 2), (1, 2), (0, 3), (1, 3)), arguments=((0, 1), (1, 0)))
+    graph = RankedGraph(
+        (0, 0, 1, 1), (56.0,) * 4, frozenset(), ((0, 2), (1, 2), (0, 3), (1, 3)), arguments=((0, 1), (1, 0))
+    )
     assert argument_order.ordered(graph, [[0, 1], [2, 3]]) == [[0, 1], [2, 3]]
-    apart = Ranked((0, 0, 1, 1), (56.0,) * 4, frozenset(), ((0, 2), (1, 3), (1, 2)), arguments=((1, 0),))
+    apart = RankedGraph((0, 0, 1, 1), (56.0,) * 4, frozenset(), ((0, 2), (1, 3), (1, 2)), arguments=((1, 0),))
     layers = argument_order.ordered(apart, [[0, 1], [2, 3]])
     assert crossings(apart, layers) == 0
     assert layers == [[1, 0], [3, 2]], "all of it upside down crosses nothing either"
@@ -64,7 +66,7 @@ def test_an_order_is_kept_that_crosses_less() -> None:
 def test_what_comes_from_a_gradient_lies_below_what_comes_from_its_value(name: str) -> None:
     graph = nx.DiGraph()
     graph.add_node("w", size=(116.0, 136.0), anchors=Anchors(-15.0, 35.0, 0.0, 35.0, fan=False))
-    graph.add_edge("w", "step", origin=OfGradient("w"))
+    graph.add_edge("w", "step", origin=GradientOrigin("w"))
     graph.add_edge("w", "use")
     placed = choice.layout(graph, name)
     assert placed.positions["use"][1] < placed.positions["step"][1]
@@ -94,7 +96,7 @@ def test_ports_of_a_line_follow_the_parts_of_the_next_one() -> None:
 
 @pytest.mark.skipif(not dot.is_available(), reason="pygraphviz is not installed")
 def test_the_worker_is_told_of_arguments() -> None:
-    graph = Ranked((0, 0, 1), (56.0,) * 3, frozenset(), ((0, 2), (1, 2)), arguments=((1, 0),))
+    graph = RankedGraph((0, 0, 1), (56.0,) * 3, frozenset(), ((0, 2), (1, 2)), arguments=((1, 0),))
     worker = choice.Worker()
     try:
         found = worker.places(graph)
@@ -128,7 +130,7 @@ def test_op_of_thousands_of_arguments_is_left_as_it_is_without_a_look_at_their_p
     """Of 10,000 there are 50 million: a list of them took 4 GB."""
     count = 10_000
     edges = tuple((k, count) for k in range(count))
-    graph = Ranked((*[0] * count, 1), (56.0,) * (count + 1), frozenset(), edges, arguments=(tuple(range(count)),))
+    graph = RankedGraph((*[0] * count, 1), (56.0,) * (count + 1), frozenset(), edges, arguments=(tuple(range(count)),))
     layers = [list(range(count)), [count]]
     monkeypatch.setattr(argument_order, "combinations", lambda *_: pytest.fail("all pairs"))
     assert argument_order.ordered(graph, layers) == layers

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.viz.helpers import pictures
 from viz.layout import choice, dot
 from viz.layout.layered import layered
-from viz.layout.layered.ranked_graph import Ranked, ranks, spread
+from viz.layout.layered.ranked_graph import RankedGraph, ranks, spread
 
 from ..helpers.geometry import LAYERED, box, chain_of_groups, crosses, ends, overlaps
 from ..helpers.traces import dag
@@ -72,7 +72,7 @@ def test_every_layout_gives_the_same_picture_twice_without_overlaps(name: str) -
 
 def test_a_layout_past_its_limit_is_refused_with_the_remedy() -> None:
     graph = dag(130, 0, 1)
-    with pytest.raises(choice.LayoutRefused, match=r"up to 120 nodes.*130 are open.*Fold groups"):
+    with pytest.raises(choice.LayoutTooSlow, match=r"up to 120 nodes.*130 are open.*Fold groups"):
         choice.layout(graph, "kamada_kawai")
 
 
@@ -137,7 +137,7 @@ def test_spread_keeps_order_and_distance(wanted: list[float]) -> None:
 
 @pytest.mark.skipif(not dot.is_available(), reason="pygraphviz is not installed")
 def test_the_worker_gives_what_dot_gives_here() -> None:
-    graph = Ranked((0, 1, 1, 2), (56.0, 56.0, 84.0, 56.0), frozenset(), ((0, 1), (0, 2), (1, 3), (2, 3)))
+    graph = RankedGraph((0, 1, 1, 2), (56.0, 56.0, 84.0, 56.0), frozenset(), ((0, 1), (0, 2), (1, 3), (2, 3)))
     worker = choice.Worker()
     try:
         assert worker.places(graph) == pytest.approx(dot.places(graph))
@@ -146,7 +146,7 @@ def test_the_worker_gives_what_dot_gives_here() -> None:
 
 
 def test_a_worker_over_its_limit_is_ended_and_the_next_task_starts_another() -> None:
-    graph = Ranked((0, 1), (56.0, 56.0), frozenset(), ((0, 1),))
+    graph = RankedGraph((0, 1), (56.0, 56.0), frozenset(), ((0, 1),))
     worker = choice.Worker()
     try:
         assert worker.places(graph, limit=0.0) is None

@@ -19,7 +19,7 @@ from viz.layout.layered.ports import from_height
 from viz.layout.layered.turns import BESIDE, Way, settled
 from viz.layout.sheet import Piece, Point
 from viz.scene.reading import reading_of
-from viz.scene.visible_graph import Visible
+from viz.scene.visible_graph import VisibleGraph
 
 in_lines = st.builds(dag, st.integers(8, 30), st.integers(0, 8), st.integers(0, 10_000))
 
@@ -76,7 +76,7 @@ def test_under_a_card_with_one_line_of_cells_there_is_room_for_lines_from_cell_t
     """Under a value alone no line runs, and under what takes part in no backward pass nothing does."""
     store = pictures.store()
     read = reading_of(store.trace(store.revision(program, None)))
-    graph = Visible(read.facts, read.drawing, frozenset()).graph()
+    graph = VisibleGraph(read.facts, read.drawing, frozenset()).graph()
     (node,) = (one for one in graph if cards.head(read.drawing.items[one], read.drawing)[0] == label)
     assert graph.nodes[node]["under"] == found
 

@@ -13,7 +13,7 @@ from engine import nn
 from engine.trace.events import OpCalled, Trace
 from engine.trace.file import tracefile
 from viz.graph.folds import FOLD_ABOVE
-from viz.run.picked_values import SMALL, WithoutElements
+from viz.run.picked_values import SMALL, LazyValue
 from viz.run.run import Run
 from viz.scene.scene import scene
 
@@ -60,16 +60,16 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     numbers: set[int] = set()
 
     def noting(name: str) -> property:
-        own = WithoutElements.__dict__[name]
+        own = LazyValue.__dict__[name]
 
-        def get(value: WithoutElements) -> Any:
+        def get(value: LazyValue) -> Any:
             numbers.add(value._number)
             return own.fget(value)
 
         return property(get)
 
     for name in ("array", "sample"):
-        monkeypatch.setattr(WithoutElements, name, noting(name))
+        monkeypatch.setattr(LazyValue, name, noting(name))
     return numbers
 
 
@@ -98,8 +98,8 @@ def test_values_without_their_elements_are_those_of_the_file(path: Path) -> None
         assert {key: value.stats[key] for key in ("min", "mean", "norm", "zeros")} == {
             key: original.stats[key] for key in ("min", "mean", "norm", "zeros")
         }
-        large += isinstance(value, WithoutElements)
-        assert isinstance(value, WithoutElements) == (original.array is not None and original.array.size > SMALL)
+        large += isinstance(value, LazyValue)
+        assert isinstance(value, LazyValue) == (original.array is not None and original.array.size > SMALL)
     assert 0 < large < len(window.values)
 
 

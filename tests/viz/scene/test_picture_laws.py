@@ -20,7 +20,7 @@ from viz.layout.choice import layout
 from viz.layout.views import EASY, HAIR, WHOLE, lower, zoom
 from viz.scene.initial_view import opening
 from viz.scene.reading import reading_of
-from viz.scene.visible_graph import VIEW, Visible
+from viz.scene.visible_graph import VIEW, VisibleGraph
 
 SCRIPTS = Path(__file__).parents[2] / "js" / "laws"
 COVERS = {
@@ -163,7 +163,7 @@ def test_a_picture_that_height_makes_small_has_nodes_as_wide_as_their_text(name:
     found = opening(read, FOLD_ABOVE_TOLD)
     assert found.zoom < 0.8
     wide, plain = (
-        Visible(read.facts, read.drawing, found.folded, found.lines, found.limit, found.folded, text).graph()
+        VisibleGraph(read.facts, read.drawing, found.folded, found.lines, found.limit, found.folded, text).graph()
         for text in (found.zoom, 1.0)
     )
     assert all(wide.nodes[node]["size"][0] >= plain.nodes[node]["size"][0] for node in plain)

@@ -13,7 +13,7 @@ from .case import Case
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedTensor:
     """The tensor that links a later graph to an earlier one: its name, and the code that uses it ("" if unknown).
 
     `subject` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the
@@ -28,7 +28,7 @@ class Carried:
     is_scalar: bool
 
 
-def carried(case: Case, earlier: CallFact) -> Carried | None:
+def carried(case: Case, earlier: CallFact) -> CarriedTensor | None:
     """The first tensor from before an earlier backward call that the graph of the failing call uses."""
     if case.call is None or not case.call.event.roots:
         return None
@@ -51,7 +51,7 @@ def carried(case: Case, earlier: CallFact) -> Carried | None:
     return None
 
 
-def from_earlier_section(case: Case) -> Carried | None:
+def from_earlier_section(case: Case) -> CarriedTensor | None:
     """The first tensor through which the graph of a failing call goes on into earlier iterations of a run, if the error
     arose there."""
     earlier, facts = case.facts.carried, case.facts
@@ -71,7 +71,7 @@ def from_earlier_section(case: Case) -> Carried | None:
     return None
 
 
-def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> Carried | None:
+def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> CarriedTensor | None:
     name = case.facts.trace.names.get(tensor) or ""
     frame = case.facts.frames.get(user.stack)
     is_tensor = bool(name)
@@ -82,7 +82,7 @@ def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> Carried |
     where = case.facts.quoted(frame)
     fact = case.facts.tensors[tensor]
     is_scalar = case.facts.trace.value(fact.values[fact.first]).shape == ()
-    return Carried(name, name or f"The result of {case.code_at(maker)}", where, is_tensor, is_scalar)
+    return CarriedTensor(name, name or f"The result of {case.code_at(maker)}", where, is_tensor, is_scalar)
 
 
 def _passed_on(case: Case, maker: int, user: OpCalled) -> tuple[str, Frame | None]:

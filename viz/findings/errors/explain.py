@@ -31,7 +31,7 @@ from ...reading.source_text import source
 from ...schema.edits import Edits
 from .. import nonfinite
 from . import arguments
-from .carried_state import Carried, carried, from_earlier_section
+from .carried_state import CarriedTensor, carried, from_earlier_section
 from .case import Answer, Case
 from .fixes import edited
 
@@ -42,7 +42,7 @@ MOST_NUMBERS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class ErrorExplanation:
     """An error event with its place, reason and remedy; `edits`, in the browser's form, if an edit fixes it."""
 
     event: ErrorRaised
@@ -52,7 +52,7 @@ class Explained:
     edits: Edits | None = None
 
 
-def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = None) -> Explained | None:
+def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = None) -> ErrorExplanation | None:
     """The last error of a trace, explained; `edits` are those with which the trace was replayed."""
     if not facts.errors:
         return None
@@ -61,7 +61,7 @@ def explain(facts: Facts, drawing: Drawing, edits: Mapping[str, Any] | None = No
     kind = case.message.kind
     has_own = event.note and kind in OF_OPERANDS  # the engine's, with the numbers of this call; PyTorch has none
     why, fix, mended = (_other if has_own else _ANSWERS[kind])(case)
-    return Explained(event, _place(case), why, fix, mended)
+    return ErrorExplanation(event, _place(case), why, fix, mended)
 
 
 def _place(case: Case) -> str | None:
@@ -112,7 +112,7 @@ def _second_backward(case: Case) -> Answer:
     return why, fix, edited(case, earlier, retain_graph=True)
 
 
-def _detach(state: Carried) -> str:
+def _detach(state: CarriedTensor) -> str:
     """How to cut the path through a value that is carried over."""
     name = state.name or "it"
     how = f"`{state.name} = {state.name}.detach()`" if state.name else "`.detach()`"
@@ -121,7 +121,7 @@ def _detach(state: Carried) -> str:
     return f"If {name} only carries a value over, detach it after the call: {how}."
 
 
-def _goes_on(state: Carried) -> str:
+def _goes_on(state: CarriedTensor) -> str:
     """How a graph comes to go on into that of an earlier iteration."""
     where = f" (in {state.where})" if state.where else ""
     return (
@@ -130,7 +130,7 @@ def _goes_on(state: Carried) -> str:
     )
 
 
-def _cut_off(state: Carried) -> str:
+def _cut_off(state: CarriedTensor) -> str:
     """How to keep a graph inside its iteration; a single number may be a sum of losses."""
     numbers = " If it sums up losses for printing, add numbers, as in `total += loss.item()`, and call loss.backward()."
     return _detach(state) + (numbers if state.is_scalar else "")
@@ -448,7 +448,7 @@ def _saved_changed(case: Case) -> Answer:
     )
 
 
-def _carried_over(case: Case) -> Carried | None:
+def _carried_over(case: Case) -> CarriedTensor | None:
     """The tensor that links the graph of the failing call to that of the program's first backward call."""
     before = (call for call in case.facts.calls.values() if case.call is not None and call.start < case.call.start)
     earlier = min(before, key=lambda call: call.start, default=None)

@@ -23,7 +23,7 @@ from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
 from ..untrained import names_of
-from .gradient_values import Holdings, first_value, in_line, is_zero
+from .gradient_values import OptimizerLeaves, first_value, in_line, is_zero
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_"})
 """Functions of the program that clip gradients, if there are any: of a call without, only its text is recorded."""
@@ -65,7 +65,7 @@ class _Search:
     steps: list[GroupEntered | None] = field(default_factory=list)
     """The steps around an event, by group."""
     last: GroupEntered | None = None
-    holdings: Holdings = field(default_factory=Holdings)
+    holdings: OptimizerLeaves = field(default_factory=OptimizerLeaves)
 
     def __post_init__(self) -> None:
         self.clips, self.stale = _clips(self.facts), set(self.facts.elsewhere("updated"))

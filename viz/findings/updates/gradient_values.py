@@ -7,7 +7,7 @@ from engine.trace.events import GroupEntered, OpCalled, Refreshed
 from ...reading.facts import Facts
 
 
-class Holdings:
+class OptimizerLeaves:
     """The leaves that each optimiser holds, as of its last step: a trace lists them where they are new."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
 from ..untrained import names_of
-from .gradient_values import Holdings, clears, in_line, is_zero
+from .gradient_values import OptimizerLeaves, clears, in_line, is_zero
 
 OPPOSITE = -0.8
 """The cosine of two gradients below which they work against each other: those of a GAN's two losses have -0.9 to -1,
@@ -64,7 +64,7 @@ class _Search:
     """By backward call, the leaves that it reaches."""
     stepped: list[tuple[GroupEntered, tuple[int, ...]]] = field(default_factory=list)
     """The steps so far, each with the leaves of its optimiser."""
-    holdings: Holdings = field(default_factory=Holdings)
+    holdings: OptimizerLeaves = field(default_factory=OptimizerLeaves)
 
     def arrive(self, event: Accumulated) -> None:
         self.reached.setdefault(event.call, set()).add(event.tensor)

@@ -16,7 +16,7 @@ from engine.trace.events import (
 from ...reading import labels, text
 from ...reading.facts import Facts
 from ..finding import Finding
-from .gradient_values import Holdings, clears, first_value, in_line, is_zero
+from .gradient_values import OptimizerLeaves, clears, first_value, in_line, is_zero
 
 
 def not_zeroed(facts: Facts) -> list[Finding]:
@@ -67,7 +67,7 @@ def cleared(facts: Facts) -> list[Finding]:
     """
     arrived: dict[int, _Came] = {}  # leaves with a gradient that was not used so far
     lost: dict[int, tuple[_Came, Event]] = {}  # leaves whose gradient was cleared unused: the two events
-    holdings = Holdings()
+    holdings = OptimizerLeaves()
     unused = facts.elsewhere("taught") - facts.elsewhere("updated")
     for event in facts.trace.events:
         if isinstance(event, GroupEntered) and event.optimizer:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import comb
 
-from .ranked_graph import Ranked, crossings
+from .ranked_graph import RankedGraph, crossings
 
 MOST = 160
 """The most nodes and lanes, and pairs of arguments, for which an order is searched,"""
@@ -21,7 +21,7 @@ TRIES = 100
 Layers = list[list[int]]
 
 
-def ordered(graph: Ranked, layers: Layers) -> Layers:
+def ordered(graph: RankedGraph, layers: Layers) -> Layers:
     """The ranks, each in an order with no more crossings than before and as many arguments in order as can be found."""
     count = len(graph.sides) + sum(comb(len(order), 2) for order in graph.arguments)
     if not 0 < count <= MOST or len(graph.ranks) > MOST:
@@ -43,7 +43,7 @@ def ordered(graph: Ranked, layers: Layers) -> Layers:
     return best
 
 
-def _cost(graph: Ranked, layers: Layers) -> tuple[int, int]:
+def _cost(graph: RankedGraph, layers: Layers) -> tuple[int, int]:
     """The number of crossings, and of arguments in the wrong order."""
     place = _places(layers)
     crossed = sum(place[upper] > place[lower] for upper, lower in graph.sides)
@@ -55,7 +55,7 @@ def _places(layers: Layers) -> dict[int, int]:
     return {node: i for layer in layers for i, node in enumerate(layer)}
 
 
-def _exchanges(graph: Ranked, layers: Layers, upper: int, lower: int) -> Iterator[Layers]:
+def _exchanges(graph: RankedGraph, layers: Layers, upper: int, lower: int) -> Iterator[Layers]:
     before, after = graph.neighbours
     around = {node: [*before.get(node, ()), *after.get(node, ())] for node in range(len(graph.ranks))}
     shared = set(around[upper]).intersection(around[lower])

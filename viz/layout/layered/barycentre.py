@@ -9,19 +9,19 @@ from __future__ import annotations
 from itertools import pairwise
 
 from .argument_order import ordered
-from .ranked_graph import Ranked, crossings, separated, spread
+from .ranked_graph import RankedGraph, crossings, separated, spread
 
 SWEEPS = 8
 STRAIGHTENINGS = 10
 
 
-def places(graph: Ranked) -> list[float]:
+def places(graph: RankedGraph) -> list[float]:
     """The height (y) of each node; deterministic."""
     layers = ordered(graph, order(graph))
     return straighten(graph, layers)
 
 
-def order(graph: Ranked) -> list[list[int]]:
+def order(graph: RankedGraph) -> list[list[int]]:
     """The order within each rank after a fixed number of sweeps, and the best of them by crossings."""
     before, after = graph.neighbours
     layers = [list(layer) for layer in graph.layers]
@@ -44,7 +44,7 @@ def order(graph: Ranked) -> list[list[int]]:
     return best
 
 
-def straighten(graph: Ranked, layers: list[list[int]]) -> list[float]:
+def straighten(graph: RankedGraph, layers: list[list[int]]) -> list[float]:
     """Heights in the middle of the neighbours; lanes pull hardest, so that long edges are straight."""
     before, after = graph.neighbours
     y = separated(graph, layers, [0.0] * len(graph.ranks))

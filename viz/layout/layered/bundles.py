@@ -22,7 +22,7 @@ Key = TypeVar("Key", bound=Hashable)
 Routes = dict[Key, tuple[list[Point], list[Point]]]
 
 
-class Steep(NamedTuple):
+class Climb(NamedTuple):
     """A climb in a gap between columns; `gap` has the beginning and the end of the gap."""
 
     gap: Point
@@ -38,7 +38,7 @@ class Steep(NamedTuple):
 def apart(routes: Routes[Key], gaps: Sequence[Point]) -> Routes[Key]:
     """The routes (from left to right), with bundles of steep routes spread over the gaps in which they climb."""
     gap_set = set(gaps)
-    users: dict[Steep, set[Hashable]] = defaultdict(set)
+    users: dict[Climb, set[Hashable]] = defaultdict(set)
     for key, pair in routes.items():
         for way in pair:
             for steep in (_steep(a, b, gap_set) for a, b in pairwise(way)):
@@ -48,17 +48,17 @@ def apart(routes: Routes[Key], gaps: Sequence[Point]) -> Routes[Key]:
     return {key: (_moved(go, moved, gap_set), _moved(back, moved, gap_set)) for key, (go, back) in routes.items()}
 
 
-def _steep(a: Point, b: Point, gaps: set[Point]) -> Steep | None:
+def _steep(a: Point, b: Point, gaps: set[Point]) -> Climb | None:
     gap = (a[0], b[0])
-    return Steep(gap, a[1], b[1]) if abs(a[1] - b[1]) > STEEP and gap in gaps else None
+    return Climb(gap, a[1], b[1]) if abs(a[1] - b[1]) > STEEP and gap in gaps else None
 
 
-def _windows(users: Mapping[Steep, set[Hashable]]) -> dict[Steep, Point]:
+def _windows(users: Mapping[Climb, set[Hashable]]) -> dict[Climb, Point]:
     """The part of the gap in which each route of a bundle climbs."""
-    rooms: dict[tuple[Point, bool], list[Steep]] = defaultdict(list)
+    rooms: dict[tuple[Point, bool], list[Climb]] = defaultdict(list)
     for steep in users:
         rooms[steep.gap, steep.end < steep.start].append(steep)
-    windows: dict[Steep, Point] = {}
+    windows: dict[Climb, Point] = {}
     for (gap, _), ways in rooms.items():
         for bundle in _bundles(sorted(ways, key=lambda one: one.rank)):
             step = min(STEP, (gap[1] - gap[0] - CLIMB) / max(len(bundle) - 1, 1))
@@ -68,9 +68,9 @@ def _windows(users: Mapping[Steep, set[Hashable]]) -> dict[Steep, Point]:
     return windows
 
 
-def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
+def _bundles(ways: Sequence[Climb]) -> list[list[Climb]]:
     """The groups of climbs that are too close to each other."""
-    bundles: list[list[Steep]] = []
+    bundles: list[list[Climb]] = []
     for steep in ways:
         if bundles and _are_near(bundles[-1][-1], steep):
             bundles[-1].append(steep)
@@ -79,7 +79,7 @@ def _bundles(ways: Sequence[Steep]) -> list[list[Steep]]:
     return bundles
 
 
-def _are_near(one: Steep, other: Steep) -> bool:
+def _are_near(one: Climb, other: Climb) -> bool:
     """Return whether two routes in one gap run side by side too closely."""
     (low, high), (bottom, top) = sorted(one[1:]), sorted(other[1:])
     shared = min(high, top) - max(low, bottom)
@@ -87,7 +87,7 @@ def _are_near(one: Steep, other: Steep) -> bool:
     return shared > STEEP and abs(one.rank - other.rank) / 2 * (one.gap[1] - one.gap[0]) < NEAR * climb
 
 
-def _moved(way: list[Point], moved: Mapping[Steep, Point], gaps: set[Point]) -> list[Point]:
+def _moved(way: list[Point], moved: Mapping[Climb, Point], gaps: set[Point]) -> list[Point]:
     points = way[:1]
     for a, b in pairwise(way):
         steep = _steep(a, b, gaps)

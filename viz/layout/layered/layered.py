@@ -19,9 +19,9 @@ import networkx as nx
 from ..sheet import HEAD, PAD, PORT_GAP, Box, Piece, Point, Sheet, Size, around, clean, moved, shifted
 from . import bundles, lines, turns
 from .ports import BESIDE, Anchors, Own, Part, Ports, from_cards, in_order, straight
-from .ranked_graph import LANE, Ranked, Step, longest, ranks
+from .ranked_graph import LANE, RankedGraph, Step, longest, ranks
 
-Places = Callable[[Ranked], list[float]]
+Places = Callable[[RankedGraph], list[float]]
 
 SIZE: Size = (116.0, 56.0)
 FOLDED: Size = (200.0, 76.0)

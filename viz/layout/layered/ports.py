@@ -36,7 +36,7 @@ class Anchors:
     fan: bool = True
 
 
-class OfGradient(NamedTuple):
+class GradientOrigin(NamedTuple):
     """The origin of edges that leave the gradient of a card, not its value: they begin where gradients meet it."""
 
     card: Hashable
@@ -64,7 +64,7 @@ class Ports:
             height = middle - self.sizes[a][1] / 2 + self.rooms[vertex].outs[origin]
             return height - BESIDE, height + BESIDE
         anchors = self.anchors(vertex)
-        if origin == OfGradient(vertex):
+        if origin == GradientOrigin(vertex):
             return middle + anchors.right_back - BESIDE, middle + anchors.right_back + BESIDE
         return middle + anchors.right, middle + anchors.right_back
 
@@ -147,7 +147,7 @@ def from_cards(sheet: Sheet, own: Own) -> Iterator[tuple[int, int]]:
     ports: dict[int, tuple[dict[int, None], dict[int, None]]] = defaultdict(lambda: ({}, {}))
     for (_, u, _, origin), (a, b) in own:
         if u is not None:
-            ports[a][origin == OfGradient(u)][(sheet.way(a, origin, b) or [b])[0]] = None
+            ports[a][origin == GradientOrigin(u)][(sheet.way(a, origin, b) or [b])[0]] = None
     for values, gradients in ports.values():
         yield from ((one, other) for one in values for other in gradients if one != other)
 

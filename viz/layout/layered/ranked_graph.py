@@ -1,6 +1,6 @@
 """The layered layout's plain data: nodes in ranks, with sizes, and edges between neighbouring ranks only.
 
-A `Ranked` graph is small, has integers as names and can be written as JSON, so that a worker process can place it.
+A `RankedGraph` graph is small, has integers as names and can be written as JSON, so that a worker process can place it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Step = tuple[Hashable, Hashable, Hashable]
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedGraph:
     """`ranks` and `heights` by node; `lanes` are the nodes that only keep room for an edge; `edges` span one rank.
 
     The edges in `level` should run level before all others.  `arguments` has, for each op with several, the nodes that
@@ -76,7 +76,7 @@ class Ranked:
             parts.append(sorted(part))
         return parts
 
-    def part(self, nodes: Sequence[int]) -> Ranked:
+    def part(self, nodes: Sequence[int]) -> RankedGraph:
         """The graph of some nodes, numbered from 0 in the given order, with its first rank as 0."""
         if len(nodes) == len(self.ranks):
             return self
@@ -84,7 +84,7 @@ class Ranked:
         low = min(self.ranks[node] for node in nodes)
         _, after = self.neighbours
         edges = [(node, target) for node in nodes for target in after.get(node, ())]
-        return Ranked(
+        return RankedGraph(
             tuple(self.ranks[node] - low for node in nodes),
             tuple(self.heights[node] for node in nodes),
             frozenset(number[node] for node in nodes if node in self.lanes),
@@ -188,7 +188,7 @@ def spread(targets: Sequence[float], gaps: Sequence[float]) -> list[float]:
     return [place + offset for place, offset in zip(places, offsets, strict=True)]
 
 
-def separated(graph: Ranked, layers: Sequence[Sequence[int]], targets: Sequence[float]) -> list[float]:
+def separated(graph: RankedGraph, layers: Sequence[Sequence[int]], targets: Sequence[float]) -> list[float]:
     """Positions as near to `targets` as the order within each rank and the sizes allow."""
     positions = list(targets)
     for layer in layers:
@@ -198,7 +198,7 @@ def separated(graph: Ranked, layers: Sequence[Sequence[int]], targets: Sequence[
     return positions
 
 
-def crossings(graph: Ranked, layers: list[list[int]]) -> int:
+def crossings(graph: RankedGraph, layers: list[list[int]]) -> int:
     """The number of edge crossings between neighbouring ranks (inversions, counted with a binary tree)."""
     place = {node: i for layer in layers for i, node in enumerate(layer)}
     _, after = graph.neighbours

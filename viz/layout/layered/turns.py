@@ -79,7 +79,7 @@ def settled(
         one: replace(way, out=pieces[way.first].box[2] + OUT + STEP * way.place, into=way.margin)
         for one, way in ways.items()
     }
-    rooms = [_Room(piece, origins, size) for piece in pieces]
+    rooms = [_LineContents(piece, origins, size) for piece in pieces]
     for line, (above, below) in enumerate(pairwise(rooms)):
         under = sorted((one for one in turns if one[1] == line), key=lambda one: turns[one].place)
         for one in under:
@@ -102,7 +102,7 @@ def _take(ways: Ways, under: Sequence[tuple[Hashable, int]], one: tuple[Hashable
     return free
 
 
-class _Room:
+class _LineContents:
     """The contents of a line: its cards, its groups, and its routes by edge."""
 
     def __init__(self, piece: Piece, origins: Mapping[Hashable, Hashable], size: Callable[[Hashable], Size]) -> None:

@@ -156,9 +156,9 @@ def _join() -> None:
             f"Backstep needs its own `viz`, and `import viz` finds {viz and viz.origin}: rename that, "
             "or record the script with `backstep run`"
         )
-    from viz.record.imports import SameNames
+    from viz.record.imports import NameClashes
 
-    SameNames(["engine"], root).join()
+    NameClashes(["engine"], root).join()
 
 
 _join()

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from engine.trace.messages import notes_of
 
 from . import entries
-from .calls import Passing
+from .calls import PassThroughMode
 from .forward import grad_fn_of
 from .graph import Node
 from .tensors import TensorState, grad_of, requires_of, version_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REDUCER = "DDP replaces the gradient by its mean over all processes"
 
 
-class Sent(weakref.ref):  # type: ignore[type-arg]
+class SentGradient(weakref.ref):  # type: ignore[type-arg]
     """A gradient on its way, in the version in which it was sent."""
 
     __slots__ = ("value", "version")
@@ -34,7 +34,7 @@ class Sent(weakref.ref):  # type: ignore[type-arg]
     version: int
 
 
-class Sums(Passing):
+class Sums(PassThroughMode):
     """Sees the sums that are computed while a node runs."""
 
     def __init__(self, backward: Backward) -> None:
@@ -76,8 +76,8 @@ class Backward:
         self.call: int | None = None
         self.keep = self.create = False
         self.stack = -1
-        self.sent: dict[int, Sent] = {}
-        self.wholes: dict[int, Sent] = {}  # by the large tensor whose elements were sent, in whatever shape
+        self.sent: dict[int, SentGradient] = {}
+        self.wholes: dict[int, SentGradient] = {}  # by the large tensor whose elements were sent, in whatever shape
         self.sums: Sums | None = None
         self.retained_gradients: dict[int, TensorState] = {}  # by tensor that retains its gradient: that one
         self.inputs: list[Any] = []  # the inputs of the call that runs,
@@ -221,7 +221,7 @@ class Backward:
         version = version_of(gradient)
         if sent is not None and sent.version == version and sent() is gradient:
             return sent.value
-        self.sent[id(gradient)] = sent = Sent(gradient)
+        self.sent[id(gradient)] = sent = SentGradient(gradient)
         is_large = type(gradient) in PLAIN and numel(gradient) > self.tensors.limit
         sent.version = version
         sent.value = self.large(gradient, version) if is_large else self.tensors.keep(gradient)
@@ -240,7 +240,7 @@ class Backward:
         seen = self.wholes.get(id(whole))
         if seen is not None and seen.version == version and seen() is whole:
             return tensors.keep_as(gradient, seen.value)
-        self.wholes[id(whole)] = seen = Sent(whole)
+        self.wholes[id(whole)] = seen = SentGradient(whole)
         seen.version, seen.value = version, tensors.keep(gradient)
         return seen.value
 

@@ -165,7 +165,7 @@ def is_view_in_place(func: Any) -> bool:
     return any(result.alias_info is not None for one in others for result in one._schema.returns)
 
 
-class Passing(TorchDispatchMode):
+class PassThroughMode(TorchDispatchMode):
     """A mode that runs each op as it is."""
 
     @classmethod
@@ -179,7 +179,7 @@ class Passing(TorchDispatchMode):
 @functools.cache
 def counts_lists() -> bool:
     """Return whether this torch counts the writes of `_foreach_mul_` and the like as versions under a mode."""
-    with torch.inference_mode(False), Passing():  # a tensor of inference mode counts nothing
+    with torch.inference_mode(False), PassThroughMode():  # a tensor of inference mode counts nothing
         one = torch.ones(1)
         torch._foreach_mul_([one], 1.0)
     return bool(one._version)

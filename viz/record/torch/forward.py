@@ -16,7 +16,7 @@ from . import entries
 from .calls import BATCH_NORMS, STATISTICS, Call, TensorArgument, count_writes, counts_lists
 from .graph import NUMBERS, SINK
 from .tensors import TensorState, requires_of, version_of
-from .values import PLAIN, Unknown, shape_of
+from .values import PLAIN, UnreadableValue, shape_of
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -30,7 +30,7 @@ FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
 UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot see it"
 
 
-class Waiting:
+class PendingOp:
     """An op that has run; autograd makes its node only after it has returned."""
 
     __slots__ = ("arguments", "base", "call", "during", "enabled", "outs", "place", "stack", "targets", "write")
@@ -67,7 +67,7 @@ class Forward:
         self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
         self.log, self.stack = watch.log, watch.stack
         self.calls: dict[int, Call] = {}  # by the id of the operator
-        self.pending: list[Waiting | NewTensor] = []
+        self.pending: list[PendingOp | NewTensor] = []
         self.grad_enabled = True
         self.switched: int | None = None  # where the program switched it off, until an op runs that way
         self.escapes = "item"
@@ -93,30 +93,30 @@ class Forward:
                     return self.as_parameter(func, args, kwargs)
                 if self.pending:
                     self.settle()
-                waiting = None if call.kind == "factory" else self.before(call, args, kwargs)
+                op = None if call.kind == "factory" else self.before(call, args, kwargs)
             except Exception:  # noqa: BLE001 ours
                 watch.failed()
                 return func(*args, **kwargs)
             try:
                 out = func(*args, **kwargs)
             except Exception as error:
-                if type(waiting) is Waiting:
+                if type(op) is PendingOp:
                     watch.recorder.about = (
                         id(error),
-                        tuple(one.number for _, one in entries.flat_inputs(waiting.arguments)),
+                        tuple(one.number for _, one in entries.flat_inputs(op.arguments)),
                     )
                 raise
             try:
                 if call.lists and call.writes and not counts_lists():
                     count_writes(args[0])
-                if type(waiting) is Waiting:
-                    self.after(waiting, out)
+                if type(op) is PendingOp:
+                    self.after(op, out)
                     if not call.counts:
-                        self.count_statistics(waiting, dict(call.bound(args, kwargs)))
+                        self.count_statistics(op, dict(call.bound(args, kwargs)))
                 elif call.kind == "factory":
                     self.created(call, out)
-                elif waiting is not None:
-                    self.filled(call, waiting)
+                elif op is not None:
+                    self.filled(call, op)
             except Exception:  # noqa: BLE001 ours
                 watch.failed()
             return out
@@ -140,11 +140,11 @@ class Forward:
         enabled = _grad_enabled()
         if enabled is not self.grad_enabled:
             self.mode_changed(enabled, stack if self.switched is None else self.switched)
-        waiting = Waiting()
-        waiting.call, waiting.stack, waiting.enabled, waiting.during = call, stack, enabled, self.watch.backward.call
-        waiting.arguments = arguments = []
-        waiting.write = None
-        waiting.targets = []
+        op = PendingOp()
+        op.call, op.stack, op.enabled, op.during = call, stack, enabled, self.watch.backward.call
+        op.arguments = arguments = []
+        op.write = None
+        op.targets = []
         first: TensorState | None = None
         for pair in call.bound(args, kwargs):
             name, value = pair
@@ -163,7 +163,7 @@ class Forward:
                 if call.strided:
                     argument.strides, argument.offset = value.stride(), value.storage_offset()
                 if writes:
-                    waiting.write = state, (value._base if value._is_view() else None)
+                    op.write = state, (value._base if value._is_view() else None)
             elif kind in (list, tuple) and any(isinstance(one, Tensor) for one in value):
                 argument = []
                 for one in value:
@@ -171,63 +171,63 @@ class Forward:
                         state = tensors.see(one, stack)
                         argument.append(TensorArgument(state, one))
                         if name in call.writes:
-                            waiting.write = state, (one._base if one._is_view() else None)
-                            waiting.targets.append((len(argument) - 1, one))
+                            op.write = state, (one._base if one._is_view() else None)
+                            op.targets.append((len(argument) - 1, one))
                     else:
                         argument.append(one)
             else:
                 argument = value
             arguments.append((name, argument))
-        waiting.base = first if call.view else None
+        op.base = first if call.view else None
         if call.rearranges and not (args[0].is_leaf and requires_of(args[0])):
-            waiting.base, waiting.write = first, None  # the tensor goes on as a view of what it was
+            op.base, op.write = first, None  # the tensor goes on as a view of what it was
         if call.kind == "escape":
             state = tensors.see(args[0], stack)
             self.log.append(("made", stack, entries.escape, state.number, self.escapes, state.value))
             return None
-        return waiting
+        return op
 
-    def after(self, waiting: Waiting, out: Any) -> None:
+    def after(self, op: PendingOp, out: Any) -> None:
         """Its results."""
-        waiting.place = place_at(3)
-        waiting.outs = []
-        if waiting.targets and not waiting.call.returns:
-            self.spread(waiting)
-        elif waiting.call.lists and not waiting.enabled:
-            self.spread(waiting, out)
-        elif waiting.call.one:
-            waiting.outs = [self.result(out, waiting)]
+        op.place = place_at(3)
+        op.outs = []
+        if op.targets and not op.call.returns:
+            self.spread(op)
+        elif op.call.lists and not op.enabled:
+            self.spread(op, out)
+        elif op.call.one:
+            op.outs = [self.result(out, op)]
         else:
-            waiting.outs = [self.result(one, waiting) for one in flat(out) if isinstance(one, Tensor)]
-        if waiting.base is not None:
-            self.note_views(waiting)
-        waiting.targets = []  # nothing is held on to
-        if waiting.outs:
-            self.pending.append(waiting)
+            op.outs = [self.result(one, op) for one in flat(out) if isinstance(one, Tensor)]
+        if op.base is not None:
+            self.note_views(op)
+        op.targets = []  # nothing is held on to
+        if op.outs:
+            self.pending.append(op)
         if self.watch.recorder.pace is not None:
             self.watch.recorder.pace()
 
-    def count_statistics(self, waiting: Waiting, named: dict[str, Any]) -> None:
+    def count_statistics(self, op: PendingOp, named: dict[str, Any]) -> None:
         """A batch norm has run: the statistics that it wrote are read again when they are used."""
         if not named["training"]:
             return
-        momentum, eps = BATCH_NORMS[waiting.call.base]
+        momentum, eps = BATCH_NORMS[op.call.base]
         elements = named["input"].numel() // max(1, named["input"].shape[1])
         how = (named[momentum], None, elements), (named[momentum], named[eps], elements)
-        for name, (source, _, _), fields in zip(STATISTICS, waiting.outs[1:], how, strict=False):
+        for name, (source, _, _), fields in zip(STATISTICS, op.outs[1:], how, strict=False):
             state = self.tensors.find(named[name])
             if state is not None:
                 state.offset -= 1
                 state.moved = (source.number, *fields) if elements > 1 else None
 
-    def spread(self, waiting: Waiting, out: Sequence[Any] = ()) -> None:
+    def spread(self, op: PendingOp, out: Sequence[Any] = ()) -> None:
         """An op that writes or returns lists of tensors: one op for each place in them."""
-        for place in sorted({place for place, _ in waiting.targets} or range(len(out))):
-            one = Waiting()
-            one.call, one.stack, one.enabled, one.during = waiting.call, waiting.stack, waiting.enabled, waiting.during
-            one.base, one.place, one.targets = None, waiting.place, []
-            one.arguments = [(name, nth(value, place)) for name, value in waiting.arguments]
-            tensors = [tensor for at, tensor in waiting.targets if at == place]
+        for place in sorted({place for place, _ in op.targets} or range(len(out))):
+            one = PendingOp()
+            one.call, one.stack, one.enabled, one.during = op.call, op.stack, op.enabled, op.during
+            one.base, one.place, one.targets = None, op.place, []
+            one.arguments = [(name, nth(value, place)) for name, value in op.arguments]
+            tensors = [tensor for at, tensor in op.targets if at == place]
             one.outs = [self.result(tensor, one) for tensor in tensors or [out[place]]]
             one.write = (one.outs[0][0], None) if tensors else None
             for tensor, (state, _, _) in zip(tensors, one.outs, strict=False):
@@ -235,16 +235,16 @@ class Forward:
                     state.offset -= 1
             self.pending.append(one)
 
-    def result(self, tensor: Any, waiting: Waiting) -> tuple[TensorState, int, bool]:
+    def result(self, tensor: Any, op: PendingOp) -> tuple[TensorState, int, bool]:
         """A result of an op.
 
         No reference to it is kept: torch copies the handle if somebody else has one.
         """
-        tensors, base = self.tensors, waiting.base
-        is_own = base is None or waiting.call.strided  # as_strided may repeat some elements, and leave out others
+        tensors, base = self.tensors, op.base
+        is_own = base is None or op.call.strided  # as_strided may repeat some elements, and leave out others
         value = tensors.keep(tensor) if base is None or is_own else tensors.keep_as(tensor, base.value)
         state = tensors.find(tensor)
-        if state is None or (state is base and waiting.call.rearranges):
+        if state is None or (state is base and op.call.rearranges):
             state = tensors.enter(tensor, value, 0, False, None if base is None else base.storage)
             state.offset = 0 if base is None else base.offset  # a view counts writes as its base does
             return state, value, True
@@ -252,14 +252,14 @@ class Forward:
         return state, value, False
 
     @staticmethod
-    def note_views(waiting: Waiting) -> None:
+    def note_views(op: PendingOp) -> None:
         """Note how views were taken."""
-        base, call = waiting.base, waiting.call
-        for nr, (state, _, _) in enumerate(waiting.outs):
+        base, call = op.base, op.call
+        for nr, (state, _, _) in enumerate(op.outs):
             out = state()
             if base is not None and out is not None:
                 state.steps = (
-                    base.steps, base.number, call, waiting.arguments, tuple(shape_of(out)), None if call.one else nr,
+                    base.steps, base.number, call, op.arguments, tuple(shape_of(out)), None if call.one else nr,
                 )  # fmt: skip
 
     def created(self, call: Call, out: Any) -> None:
@@ -312,13 +312,13 @@ class Forward:
         result is the one that the program gets."""
         out = func(*args, **kwargs)
         last = self.pending[-1]
-        if isinstance(last, Waiting) and last.call.detaches:
+        if isinstance(last, PendingOp) and last.call.detaches:
             self.watch.while_off(self.handed_on, last, out)
         return out
 
-    def handed_on(self, waiting: Waiting, out: Any) -> None:
+    def handed_on(self, op: PendingOp, out: Any) -> None:
         """The result of an op is another tensor than the one that it gave at first."""
-        waiting.outs = [self.result(out, waiting)]
+        op.outs = [self.result(out, op)]
 
     def is_aside(self, args: tuple[Any, ...]) -> bool:
         """Return whether an op makes a layer's parameters, which the trace does not show."""
@@ -337,54 +337,54 @@ class Forward:
 
     def settle(self) -> None:
         """Record the ops that ran: autograd has made their nodes by now."""
-        waiting, self.pending = self.pending, []
-        for one in waiting:
-            if type(one) is Waiting:
+        op, self.pending = self.pending, []
+        for one in op:
+            if type(one) is PendingOp:
                 self.record(one)
             elif type(one) is NewTensor:
                 tensor = one.ref()
                 if tensor is not None and self.tensors.find(tensor) is None:
                     self.tensors.leaf(tensor, one.stack, one.source)
 
-    def record(self, waiting: Waiting) -> None:
+    def record(self, op: PendingOp) -> None:
         """An op and its results, with the node that autograd made for it."""
-        write = waiting.write
+        write = op.write
         results: list[tuple[int, int, int, bool, int, int | None]] = []
         fn, is_plain = None, True
         places: dict[int, int] = {}
-        for state, value, is_new in waiting.outs:
+        for state, value, is_new in op.outs:
             out = state()
             if out is not None:
-                state.version = version_of(out) - state.offset - waiting.call.rearranges * is_new
-                if waiting.enabled or not is_new or waiting.base is not None:
+                state.version = version_of(out) - state.offset - op.call.rearranges * is_new
+                if op.enabled or not is_new or op.base is not None:
                     state.requires = requires_of(out)
-                if state.requires and waiting.enabled:
+                if state.requires and op.enabled:
                     fn, is_plain = fn or grad_fn_of(out), type(out) in PLAIN
-                    if len(waiting.outs) > 1:
+                    if len(op.outs) > 1:
                         places[out.output_nr] = len(results)
             elif write is not None and write[1] is not None:  # a view that the program has let go of
                 state.version, state.requires = version_of(write[1]) - state.offset, requires_of(write[1])
             elif write is not None and not is_new:
                 state.version += 1
-            view_of = waiting.base.number if waiting.base is not None and is_new else None
+            view_of = op.base.number if op.base is not None and is_new else None
             results.append((state.number, state.version, value, state.requires, state.storage, view_of))
         part, base = (None, None) if write is None else write
-        joins = base is not None and waiting.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
+        joins = base is not None and op.enabled and requires_of(base) and self.is_new(grad_fn_of(base))
         record, outputs = None, tuple(results)
         if fn is not None and not joins and self.is_new(fn):
-            widens = waiting.call.broadcasts and self.broadcasts(waiting)
-            record = self.graph.node(fn, waiting.stack, outputs, waiting.arguments, False, widens, is_plain)
+            widens = op.call.broadcasts and self.broadcasts(op)
+            record = self.graph.node(fn, op.stack, outputs, op.arguments, False, widens, is_plain)
             if places and any(nr != place for nr, place in places.items()):
                 self.graph.node_of(fn).places = places
         inplace = None if part is None else part.number
         self.log.append(
             (
-                "made", waiting.stack, entries.op, waiting.call, waiting.arguments, outputs, record, inplace,
-                waiting.during,
+                "made", op.stack, entries.op, op.call, op.arguments, outputs, record, inplace,
+                op.during,
             )
         )  # fmt: skip
         if joins and part is not None:
-            self.join(waiting, part, base)
+            self.join(op, part, base)
         elif part is not None and self.tensors.behind:
             self.beside(part)
 
@@ -407,13 +407,13 @@ class Forward:
         fields = (result.number, 0, state.value, False, result.number, None)
         self.log.append(("made", stack, entries.data_given, state.number, state.version, fields))
 
-    def broadcasts(self, waiting: Waiting) -> bool:
+    def broadcasts(self, op: PendingOp) -> bool:
         """Return whether an input of an op is smaller than its result, as one that is broadcast is."""
-        out = waiting.outs[0][0]()
+        out = op.outs[0][0]()
         if out is None:
             return False
         shape = out.shape
-        for name, one in waiting.arguments:
+        for name, one in op.arguments:
             if type(one) is TensorArgument and one.shape != shape and name not in FACTORS:
                 return True
         return False
@@ -422,7 +422,7 @@ class Forward:
         """Return whether a node has to be recorded."""
         return fn is not None and type(fn).__name__ != SINK and self.graph.node_of(fn) is None
 
-    def join(self, waiting: Waiting, part: TensorState, base: Any) -> None:
+    def join(self, op: PendingOp, part: TensorState, base: Any) -> None:
         """A view was written: its base has a new history from now on, and the view is taken from it again."""
         state = self.tensors.find(base)
         if state is None:
@@ -430,20 +430,20 @@ class Forward:
         path, before = part.path_from(state.number), (state.number, state.version)
         state.version, state.value, state.requires = version_of(base) - state.offset, self.tensors.keep(base), True
         result = (state.number, state.version, state.value, True, state.storage, None)
-        record = self.graph.node(grad_fn_of(base), waiting.stack, [result], ())
+        record = self.graph.node(grad_fn_of(base), op.stack, [result], ())
         self.log.append(
             (
-                "made", waiting.stack, entries.joint, waiting.call, waiting.arguments, entries.ViewOf(before, path),
-                part.number, result, record, waiting.during,
+                "made", op.stack, entries.joint, op.call, op.arguments, entries.ViewOf(before, path),
+                part.number, result, record, op.during,
             )
         )  # fmt: skip
         view = part()
         fn = None if view is None else grad_fn_of(view)
         if self.is_new(fn):
             view_result = (part.number, part.version, part.value, True, part.storage, state.number)
-            record = self.graph.node(fn, waiting.stack, [view_result], ())
+            record = self.graph.node(fn, op.stack, [view_result], ())
             again = entries.ViewOf((state.number, state.version), path)
-            self.log.append(("made", waiting.stack, entries.retaken, again, view_result, record, waiting.during))
+            self.log.append(("made", op.stack, entries.retaken, again, view_result, record, op.during))
 
     def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
                during: int | None) -> None:  # fmt: skip
@@ -469,7 +469,7 @@ class Forward:
         results = []
         for shape in shapes_of(fn):
             value = len(self.tensors.values)
-            self.tensors.values.append(Unknown(shape, prod(shape)))
+            self.tensors.values.append(UnreadableValue(shape, prod(shape)))
             number = next_id()
             results.append((number, 0, value, True, number, None))
         self.hidden(fn, stack, inputs, results, {"not_seen": UNSEEN}, None, self.watch.backward.call)

@@ -20,7 +20,7 @@ OLDEST, NEWEST = (2, 4), (2, 14)
 """The first version of torch that can be recorded, and the last with which this was tried."""
 
 
-class Arrival:
+class TorchImport:
     """Watches torch for a recording once the program has imported it, and makes `changes` in it; `say` hears what goes
     wrong with that.  `spawned` gives what runs in another process in place of a function."""
 
@@ -94,7 +94,7 @@ def is_too_old(version: str) -> bool:
 @contextmanager
 def watching(recorder: Recorder, say: Callable[[str], None]) -> Iterator[None]:
     """Watch torch for a recording inside a block, from when it is imported."""
-    arrival = Arrival(recorder, say)
+    arrival = TorchImport(recorder, say)
     arrival.wait()
     try:
         yield

@@ -39,12 +39,12 @@ class TensorSummary(Summary):
     __slots__ = ()
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, size: int, sample: Any, stats: dict[str, float]) -> None:
-        self._elements: Any = _Looked(stats)
+        self._elements: Any = _KnownStatistics(stats)
         self._sample = sample
         self.shape, self.dtype, self.size = shape, dtype, size
 
 
-class _Looked:
+class _KnownStatistics:
     """The known statistics."""
 
     __slots__ = ("data", "stats")
@@ -56,7 +56,7 @@ class _Looked:
         return self.stats
 
 
-class Unknown(StoredArray):
+class UnreadableValue(StoredArray):
     """The value of a tensor whose elements cannot be read: its shape and element type."""
 
     __slots__ = ()
@@ -137,10 +137,10 @@ def shape_of(tensor: Any) -> tuple[int, ...]:
     return shape if type(tensor) in PLAIN or all(type(n) is int for n in shape) else ()
 
 
-def unknown(tensor: Any) -> Unknown:
+def unknown(tensor: Any) -> UnreadableValue:
     """The shape alone."""
     shape = tuple(shape_of(tensor))
-    return Unknown(shape, int(np.prod(shape, dtype="int64")), tensor.dtype)
+    return UnreadableValue(shape, int(np.prod(shape, dtype="int64")), tensor.dtype)
 
 
 def summary(tensor: Any, kind: Any, size: int) -> Summary:

@@ -32,7 +32,7 @@ from engine.trace.recorder import Recorder
 from ..imports import Import
 from . import entries, patches
 from .backward import Backward, remove
-from .calls import Passing
+from .calls import PassThroughMode
 from .changes import Changes
 from .forward import Forward
 from .graph import Graph
@@ -47,7 +47,7 @@ OF_THE_ENGINE = ("op", "plain", "custom", "see", "event", "start", "grad_set", "
 written first, so that the ops of both keep their order."""
 
 
-class Mode(Passing):
+class Mode(PassThroughMode):
     """The function that torch calls for each op."""
 
     supports_higher_order_operators = True
