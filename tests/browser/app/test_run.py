@@ -102,6 +102,21 @@ for step in range(12):
 """
 
 
+def test_rows_fill_a_high_window_and_a_narrow_bar_keeps_its_last_button(opened: Callable[[str], View]) -> None:
+    view = opened(TRAINING)
+    last = "document.querySelector('#run-labels > :last-child')"
+    view.until(last)
+    for width, height, least in ((1440, 900, 36), (1920, 1080, 50), (1440, 900, 36)):
+        view.page.set_viewport_size({"width": width, "height": height})
+        view.until(f"{last}.offsetHeight >= {least} && {last}.offsetHeight <= {least + 6}")
+        view.until(f"document.querySelector('#run-figure .main-svg').clientHeight > {last}.offsetTop + {least}")
+    end = "document.getElementById('act-panel').getBoundingClientRect().right"
+    view.page.set_viewport_size({"width": 900, "height": 800})
+    view.until(f"{end} < innerWidth && document.querySelector('#sections input').offsetWidth")
+    view.page.set_viewport_size({"width": 840, "height": 800})
+    view.until(f"{end} < innerWidth")
+
+
 def test_first_nan_of_a_run_leads_to_the_op_in_its_module(opened: Callable[[str], View]) -> None:
     view = opened(MASKED)
     chosen = "backstep.scene().nodes.find(node => node.id === backstep.selection())"

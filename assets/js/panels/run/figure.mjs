@@ -8,8 +8,9 @@ import { shortened, toNumber } from "../../scene/format.mjs";
 /** @import { Quantity, Row } from "../../scene/run.mjs" */
 /** @typedef {{ run: RunOverview, rows: Row[], quantity: Quantity, findings: RunOverview["findings"], now: number, cell: { row: number, column: number } | null }} Shown */
 
-const [ROW, TALL] = [22, 36]; // px of a row, of the labels beside it too: of many, and of few
+const [ROW, TALL, TALLEST] = [22, 36, 56]; // px of a row, of the labels beside it too: of many, of few, and of few in a high window
 const ROOM = 440; // px that few rows share
+const LOW = 900; // px of a window's height up to which they share no more, as the findings above them need room too
 const LOSS = 104; // px of the loss curve
 const GAP = 24;
 const FOOT = 32;
@@ -21,8 +22,12 @@ const LONGEST = 26; // characters of the name of the last column, half of which 
 export const DASHES = ["dash", "dot"]; // of further losses
 const LOSS_ALONE = 8; // px where there is one loss, and no curve
 
-/** The px of a row, where there are so many. @param {number} rows */
-export const rowHeight = (rows) => Math.min(TALL, Math.max(ROW, Math.floor(ROOM / Math.max(rows, 1))));
+/** The px of a row, where there are so many, in a window of a height. @param {number} rows @param {number} [window] */
+export function rowHeight(rows, window = innerHeight) {
+  const more = Math.max(0, window - LOW);
+  const tall = Math.min(TALLEST, TALL + Math.floor(more / 10));
+  return Math.min(tall, Math.max(ROW, Math.floor((ROOM + more / 2) / Math.max(rows, 1))));
+}
 
 /** The px above the first row. @param {RunOverview} run */
 export const above = (run) => (isSingle(run) ? LOSS_ALONE : LOSS) + GAP;

@@ -32,10 +32,12 @@ export class RunView {
     this.quantity = "norm";
     /** @type {Set<string>} */
     this.open = new Set();
+    this.each = 0; // px of a row, as drawn
     this.hasMore = false; // whether the findings in the graphs were asked for
     /** @type {{ row: number, column: number } | null} where the keys are */
     this.cell = null;
     document.addEventListener("backstep:theme", () => this.draw());
+    window.addEventListener("resize", () => { if (this.run && this.each !== this.rowHeight()) this.draw(); });
   }
 
   /** @param {import("../../scene/scene.d.ts").Scene} scene */
@@ -179,8 +181,14 @@ export class RunView {
     const title = labels.contains(document.activeElement) ? document.activeElement?.getAttribute("title") : null;
     labels.style.height = `${height(run, rows.length)}px`;
     const each = rowHeight(rows.length);
+    this.each = each;
     fill(labels, isSingle(run) ? null : h(`div.loss${run.others.length ? ".several" : ""}`, {}, losses(run)), rows.map((row, k) => this.label(row, above(run) + k * each, each)));
     if (title) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === title))?.focus({ preventScroll: true });
+  }
+
+  /** The px of a row, as it would be drawn in this window. */
+  rowHeight() {
+    return this.run ? rowHeight(rowsOf(this.run, this.open).length) : 0;
   }
 
   /** The figure alone: the labels beside it stay as they are while one moves over the cells. */

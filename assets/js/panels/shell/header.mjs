@@ -145,14 +145,23 @@ export class Header {
 const isDisabled = (button) => button.disabled || button.ariaDisabled === "true";
 
 const ASIDE = ["tour", "revision", "way", "idle", "name"]; // what leaves the bar first where its title has no room
+const LAST = ["of", "count"]; // what leaves it where its last button has none
 
-/** Before the title is cut, what is less needed steps aside. */
+/** Before the title or a button is cut, what is less needed steps aside. */
 function settle() {
   const bar = byId("top");
   const heading = document.querySelector("#crumbs h1");
-  const isCut = () => heading && heading.scrollWidth > heading.clientWidth;
+  const isOver = () => bar.scrollWidth > bar.clientWidth;
+  const isCut = () => isOver() || (heading && heading.scrollWidth > heading.clientWidth);
   delete bar.dataset.aside;
-  for (let n = 1; n <= ASIDE.length && isCut(); n += 1) bar.dataset.aside = ASIDE.slice(0, n).join(" ");
+  const aside = [];
+  for (const [names, isTight] of /** @type {const} */ ([[ASIDE, isCut], [LAST, isOver]])) {
+    for (const name of names) {
+      if (!isTight()) break;
+      aside.push(name);
+      bar.dataset.aside = aside.join(" ");
+    }
+  }
 }
 
 const entriesOf = (button) => byId(button.getAttribute("aria-controls"))?.querySelector("[role^=menuitem]")?.parentElement;

@@ -24,7 +24,7 @@ export class Sections {
     });
     fill(place, this.way(-1, before, "‹", "Previous"),
       h("span.section", {}, around.length ? h("span.around", {}, `${around.join(" · ")} · `) : null, h("b", {}, label)),
-      h("span.count", { title: countText(section) }, input, ` of ${count}`), this.way(1, after, "›", "Next"), this.beside());
+      h("span.count", { title: countText(section) }, input, h("span.of", {}, ` of ${count}`)), this.way(1, after, "›", "Next"), this.beside());
   }
 
   /** Whether each number stands beside what it was in the section before. */
