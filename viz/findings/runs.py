@@ -283,9 +283,11 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
     ratio = run.rows["ratio"]
     rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size >= 16]
     enough = [k for k in rows if np.isfinite(ratio[k]).sum() >= FEWEST]
+    is_whole = np.array([not one.is_sampled for one in run.parameters], dtype=bool)[:, None]
     with np.errstate(invalid="ignore"):
         large = [k for k in enough if (ratio[k] > MOST_RATIO).sum() > np.isfinite(ratio[k]).sum() / 2]
         is_small = (ratio < LEAST_RATIO) & (run.rows["norm"] != 0)  # without a gradient, no learning rate helps
+        is_small &= is_whole | (ratio > 0)  # the sampled elements may all be in the column of a dead unit
         small = [k for k in enough if is_small[k].sum() > np.isfinite(ratio[k]).sum() * 0.9]
     if len(large) > len(enough) / 2:  # for one small matrix, Adam's first steps are that large without harm
         row = max(large, key=lambda k: float(np.nanmedian(ratio[k])))

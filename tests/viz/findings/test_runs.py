@@ -91,6 +91,15 @@ def test_updates_that_are_left_out_are_found_whatever_the_data_do_to_the_loss() 
     assert finding.kind == "never-updated" and "only the data and chance move the loss" in finding.why
 
 
+def test_a_sample_of_which_no_element_moves_says_nothing_about_the_weight() -> None:
+    """The sample of a matrix with 512 columns has every 8192nd element: one column, which may be of a dead unit."""
+    still = run().rows["ratio"] * (np.arange(DEPTH) != 3)[:, None]
+    parameters = tuple(weight(k, is_sampled=k == 3) for k in range(DEPTH))
+    assert run_findings(run(ratio=still, parameters=parameters)) == []
+    assert one(run(ratio=still)).kind == "small-updates"
+    assert one(run(ratio=run().rows["ratio"] * 1e-5, parameters=parameters)).kind == "small-updates"
+
+
 def test_places_are_the_first() -> None:
     assert one(ILL["loss-nonfinite"]).column == one(ILL["gradient-nonfinite"]).column == one(ILL["dead"]).column == 20
     assert one(ILL["dead"]).row == 3 and one(ILL["vanishing-depth"]).row == 0
