@@ -124,3 +124,13 @@ export function orderOf(scene, step) {
 
 /** What an op without a card gave, by what is written on it, as the sentences say it: `the result of to(dtype=float32)`. */
 export const resultOf = (label) => `the result of ${label.replace(/^([^\W\d]\w*) (.+)$/u, (_, name, inputs) => `${name}(${inputs.replaceAll(" ", ", ")})`)}`;
+
+/**
+ * ` of guess` behind an op that one tensor goes into: two that are written alike are told apart by it.
+ * @type {(scene: Pick<import("../scene/scene.d.ts").Scene, "edges">, node: { id: string }, label: (id: string) => string | null) => string}
+ */
+export function ofWhat(scene, { id }, label) {
+  const into = scene.edges.filter((edge) => edge.target === id);
+  const name = into.length === 1 ? into[0].hands ?? label(into[0].source) : null;
+  return name ? ` of ${name}` : "";
+}

@@ -212,6 +212,7 @@ def test_phone_has_the_graph_above_the_words_and_everything_within_reach(view: V
             view.page.locator("#view-graph").click()
         view.until(f"document.querySelector('.bs-lane').clientWidth > 300 && {outside}.length === 0")
         assert view.js("document.getElementById('stage').clientWidth") == 390
+        assert view.js("(legend => legend.scrollWidth <= legend.clientWidth)(document.querySelector('.bs-legend'))")
         view.page.locator("#act-panel").focus()
         view.until("document.getElementById('act-panel').getBoundingClientRect().right <= innerWidth")
         view.page.keyboard.press("Enter")
@@ -219,6 +220,10 @@ def test_phone_has_the_graph_above_the_words_and_everything_within_reach(view: V
     view.page.locator("#act-panel").click()
     view.page.locator("#act-left").click()
     view.until("document.getElementById('stage').clientHeight > 500")
+    opened(view, "weights")
+    for step in range(view.js("backstep.scene().steps.length")):
+        view.seek(step + 1)
+        assert view.js("(say => say.scrollHeight <= say.clientHeight + 2)(document.querySelector('.bs-say'))"), step
 
 
 def test_low_window_has_all_of_a_menu_and_a_lecture_with_its_graph(view: View) -> None:

@@ -208,6 +208,21 @@ test("forward names what it was handed, and has its result where nobody named it
   assert.deepEqual(sums.linesOf(made, 1).map((one) => one.label), ["the result of × 3"]); // what nothing takes is in the sentence
 });
 
+test("two inputs from ops that are written alike say what went into those", () => {
+  const [tensor, op] = ["tensor", "op"].map((kind) => (id, label) => ({ id, kind, label, rows: [], tracks: {} }));
+  const edge = (id, source, target) => ({ ...sceneOfMul.edges[0], id, source, target, hands: null });
+  const [a, b] = ["a", "b"].map((id) => ({ edge: id, back: false, value: 0 }));
+  const made = {
+    ...sceneOfMul,
+    nodes: [tensor("t0", "pred"), tensor("t1", "y"), op("n0", "expand 4×4"), op("n1", "expand 4×4"), op("n2", "mse_loss")],
+    edges: [edge("p", "t0", "n0"), edge("q", "t1", "n1"), edge("a", "n0", "n2"), edge("b", "n1", "n2")],
+    steps: [{ kind: "forward", at: "n2", flows: [a, b] }, { kind: "forward", at: "n2", flows: [a, a] }],
+  };
+  const labels = (k) => sums.linesOf(made, k).map((one) => one.label);
+  assert.deepEqual(labels(0), ["the result of expand(4×4) of pred", "the result of expand(4×4) of y"]);
+  assert.deepEqual(labels(1), ["the result of expand(4×4), twice"]);
+});
+
 test("where each element has one way at most its derivative is its factor, 0 where it has none", () => {
   const [line, ...more] = sums.local([[0, 0, 0.5]], value([], [1]), value([2], [0.5, 0]), "x");
   assert.deepEqual([line.label, line.rows, more], ["local", [["0.5", "0"]], []]);

@@ -2,9 +2,9 @@
 import { element, indexText, num, result, toNumber } from "../../scene/format.mjs";
 import { SMALL } from "../../scene/shared.mjs";
 import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
-import { brief, resultOf, table } from "../../page/value_text.mjs";
+import { brief, ofWhat, resultOf, table } from "../../page/value_text.mjs";
 
-/** @import { Code, Num, Node, Scene, Step, Value, Wire } from "../../scene/scene.d.ts" */
+/** @import { Code, Edge, Num, Node, Scene, Step, Value, Wire } from "../../scene/scene.d.ts" */
 /** @import { Held } from "../../scene/format.mjs" */
 /** @typedef {{ label: string, rows: string[][], tone?: string, total?: string | null, isWhole?: boolean }} SumLine cells in rows, and what they come to */
 
@@ -42,18 +42,28 @@ export function linesOf(scene, k) {
 /** @type {(scene: Scene, step: Step, k: number, node: Node, nodes: Map<string, Node>) => SumLine[]} */
 function forward(scene, step, k, node, nodes) {
   const flows = flowsOf(scene, byId(scene.edges), step);
+  const inputs = flows.filter(({ edge }) => edge.target === node.id).map(({ edge }) => edge);
   /** @type {SumLine[]} */
   const lines = flows.map(({ edge, value }) => {
     const into = edge.target === node.id;
-    return line(into ? edge.hands ?? resultName(nodes.get(edge.source)) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
+    return line(into ? edge.hands ?? resultName(scene, nodes, edge, inputs) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
   });
   if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joined(lines);
   const result = unnamed(scene, k, node);
   return result ? [...joined(lines), line("gives", result, "plain")] : joined(lines);
 }
 
-/** What an input is called: its name, or the op that it comes from. */
-const resultName = (node) => (node?.kind === "op" ? resultOf(node.label) : node?.label ?? "?");
+/**
+ * What an input is called: its name, or the op that it comes from; beside another one that is written alike also what went into that.
+ * @type {(scene: Scene, nodes: Map<string, Node>, edge: Edge, inputs: Edge[]) => string}
+ */
+function resultName(scene, nodes, { source }, inputs) {
+  const node = nodes.get(source);
+  if (node?.kind !== "op") return node?.label ?? "?";
+  const isAlike = (other) => other.source !== source && nodes.get(other.source)?.label === node.label;
+  const tensor = (id) => (nodes.get(id)?.kind === "op" ? null : nodes.get(id)?.label ?? null);
+  return `${resultOf(node.label)}${inputs.some(isAlike) ? ofWhat(scene, node, tensor) : ""}`;
+}
 
 /**
  * The result of an op that has no card: what the first op that takes it is given; null where that may be one of several.

@@ -1,6 +1,6 @@
 // The terms of a formula and what each stands for on the graph: pointing at one lights its tensor. Pure but for `wire`.
 import { h } from "../../page/dom.mjs";
-import { codeText, resultOf } from "../../page/value_text.mjs";
+import { codeText, ofWhat, resultOf } from "../../page/value_text.mjs";
 
 /** @import { Formula, Node, Scene } from "../../scene/scene.d.ts" */
 /** @typedef {{ id: string | null, name: string, gradient: boolean, words: string }} Term what a name in a formula stands for */
@@ -67,16 +67,6 @@ function folded(_scene, _nodes, id, key, role) {
   const name = gradient ? key.slice(0, -1) : key;
   const [value, sent] = role.startsWith("result") ? ["the result", "the upstream gradient"] : [`the input ${name}`, `the gradient sent to ${name}`];
   return { id, name, gradient, words: gradient ? sent : value };
-}
-
-/**
- * ` of guess` behind an op that one tensor goes into: two that are written alike are told apart by it.
- * @type {(scene: Scene, node: Node, label: (id: string) => string | null) => string}
- */
-function ofWhat(scene, { id }, label) {
-  const into = scene.edges.filter((edge) => edge.target === id);
-  const name = into.length === 1 ? label(into[0].source) : null;
-  return name ? ` of ${name}` : "";
 }
 
 /**
