@@ -10,14 +10,14 @@ from engine.replay.program import Command, Edits, commands
 from engine.trace.events import Trace
 from viz.server.http.gzip_pieces import gzip
 from viz.server.programs import gallery_programs
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 EDITS = 15
 
 
 def main() -> None:
-    store = Store(Catalogue(gallery_programs()), Computed())
+    store = Store(Catalogue(gallery_programs()), StoreComputation())
     settle()
     rows = []
     for program in store.catalogue.programs():

@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.measure import ratio, table
 from engine.trace.file.tracefile import tally
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 TURNS = 9
@@ -127,7 +127,7 @@ def overview(store: Store) -> Callable[[], object]:
 def first_scene(path: Path) -> Store:
     """Open a file as `backstep open` does, up to its first scene."""
     program = from_file(path)
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     store.scene(store.revision(program.id, None), None, {}, "")
     return store
 

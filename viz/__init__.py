@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.trace.events import Trace
     from viz.server.lesson.notebook import Cell
-    from viz.server.server import Running
+    from viz.server.server import RunningServer
     from viz.server.store import Catalogue
 
 __all__ = ["show"]
 
-_servers: list[tuple[Catalogue, Running]] = []
+_servers: list[tuple[Catalogue, RunningServer]] = []
 """The server that stays open beside a notebook or a prompt, with its programs: a further recording joins them."""
 
 
 def show(
     trace: Trace, title: str = "trace", *, host: str = "127.0.0.1", port: int | None = None, browser: bool = True,
     block: bool | None = None,
-) -> Running | Cell | None:  # fmt: skip
+) -> RunningServer | Cell | None:  # fmt: skip
     """Open a recording in the browser, with the gallery beside it; in a notebook, below the cell.
 
     In a script this serves until Ctrl-C and returns None.  At a prompt it returns at once: the result has `url` and
@@ -31,7 +31,7 @@ def show(
     # `import viz` alone must not load Dash: the engine's user may never show anything.
     from viz.cli import page
     from viz.server import programs, server
-    from viz.server.revisions import Computed
+    from viz.server.revisions import StoreComputation
     from viz.server.store import Catalogue, Store
 
     _check(trace)
@@ -48,7 +48,7 @@ def show(
     else:
         catalogue = Catalogue(programs.gallery_programs())
         path = page(catalogue.add(program))
-        store = Store(catalogue, Computed())
+        store = Store(catalogue, StoreComputation())
         listening = server.bind(host, port)
         if not stays:
             server.serve(store, listening, path, browser=browser)

@@ -541,7 +541,7 @@ def _serve_many(options: argparse.Namespace) -> int:
         listening.close()
         workers = options.workers or os.cpu_count() or 1
         serve.serve(options.host, port, workers, options.folder, allowed, queue_at=options.queue)
-    except (ValueError, server.PortTaken, FolderError, QueueError) as error:
+    except (ValueError, server.PortInUse, FolderError, QueueError) as error:
         return _refuse(str(error))
     return 0
 
@@ -579,7 +579,7 @@ def _serve(options: argparse.Namespace) -> int:
     try:
         trusted_hosts(allowed)
         listening = server.bind(options.host, options.port)
-    except (ValueError, server.PortTaken, OSError) as error:
+    except (ValueError, server.PortInUse, OSError) as error:
         return _refuse(str(error))
     if options.host not in (*LOOPBACK, "::1"):
         url = server.url_of(allowed[-1] if allowed else options.host, listening.getsockname()[1])
@@ -590,10 +590,10 @@ def _serve(options: argparse.Namespace) -> int:
     except Problem as problem:
         listening.close()
         return _refuse(f"{problem.title}: {problem.text}")
-    from viz.server.revisions import Computed
+    from viz.server.revisions import StoreComputation
     from viz.server.store import Store
 
-    store = Store(catalogue, Computed(), workers)
+    store = Store(catalogue, StoreComputation(), workers)
     store.prepare()
     seconds = getattr(options, "rerun_seconds", 0)
     path = "/" if program is None else page(program, _opens_whole(store, program))
@@ -649,12 +649,12 @@ def _catalogue(options: argparse.Namespace) -> tuple[Catalogue, Program | None]:
 def _script_of(trace: Trace) -> Script:
     """The script of a recording that may be run again.  Raises Problem if it cannot be run again."""
     from viz.server.library.rerun import script_of
-    from viz.server.library.run_changes import Cannot
+    from viz.server.library.run_changes import RunEditError
     from viz.server.store import Problem
 
     try:
         script = script_of(trace)
-    except Cannot as error:
+    except RunEditError as error:
         raise Problem("no-script", "Nothing to run again", str(error)) from error
     what = ["-m", script.module] if script.module else [str(script.path)]
     print(f"backstep: edits may run this again: {shlex.join(['python', *what, *script.args])}", file=sys.stderr)

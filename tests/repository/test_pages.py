@@ -21,7 +21,7 @@ from viz.cli import main, parser
 from viz.gallery import find
 from viz.record.runner import Recording, Script, run_script
 from viz.run.prefix import MOST
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.scripts import program_of
 from viz.server.store import Catalogue, Store
 
@@ -166,5 +166,5 @@ def recorded(name: str, folder: Path) -> Recording:
 def scene_of(name: str, folder: Path) -> Any:
     """The scene of a script of the pages, as the browser gets it."""
     program = program_of(Script(folder / name), recorded(name, folder), MOST, rerun=False)
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     return store.scene(store.revision(program.id, None), None, {}, "").json()

@@ -103,7 +103,7 @@ def test_bind_takes_the_next_free_port_and_keeps_to_one_that_was_asked_for() -> 
     with server.bind("127.0.0.1", None) as first, server.bind("127.0.0.1", None) as second:
         taken = first.getsockname()[1]
         assert taken != second.getsockname()[1]
-        with pytest.raises(server.PortTaken, match="in use"):
+        with pytest.raises(server.PortInUse, match="in use"):
             server.bind("127.0.0.1", taken)
 
 
@@ -114,7 +114,7 @@ def test_address_is_one_that_a_browser_here_can_open() -> None:
         try:
             with server.bind("::1", None) as listening:
                 assert server.address(listening).startswith("http://[::1]:")
-        except server.PortTaken:
+        except server.PortInUse:
             pass  # no IPv6 loopback on this machine
 
 

@@ -8,7 +8,7 @@ import json
 from engine.trace.events import VjpRun
 
 from ..reading.values import Table
-from ..schema.scene import InGroup, Sent
+from ..schema.scene import FoldedGradients, SentGradient
 from ..schema.values import Formula
 from ..time.steps import Step
 from .reading import Reading
@@ -28,14 +28,14 @@ class HiddenGradients:
         self._numbers: dict[int, int] = {}  # by id: a reading returns the same object each time
         self._equal: dict[str, int] = {}
 
-    def step(self, step: Step) -> InGroup:
+    def step(self, step: Step) -> FoldedGradients:
         """The parts `within` and `sends` of a step, if it has them."""
         event = self.trace.events[step.event]
         if not isinstance(event, VjpRun) or step.op is None:
             return {}
         sends = self.sends(step, event)
         groups = self.visible.drawing.grouping.labels
-        result: InGroup = {"sends": sends} if sends else {}
+        result: FoldedGradients = {"sends": sends} if sends else {}
         if step.at is None or self.visible.place_of.get(step.at) not in groups:
             return result
         gets, gives = (
@@ -49,7 +49,7 @@ class HiddenGradients:
         }  # fmt: skip
         return result
 
-    def sends(self, step: Step, event: VjpRun) -> list[Sent]:
+    def sends(self, step: Step, event: VjpRun) -> list[SentGradient]:
         """One {name, value, in, edge} per receiver, named as in the sentence; none if all are visible.
 
         `in` is the receiver's folded group, if it is another one; `edge` is the drawn edge from it to the op.
@@ -62,10 +62,10 @@ class HiddenGradients:
         here = visible.place_of.get(step.at) if step.at is not None else None
         if here not in groups and groups.keys().isdisjoint(places.values()):
             return []
-        result: list[Sent] = []
+        result: list[SentGradient] = []
         for one in self.reading.sent(event, drawing.facts.ops[step.op].event):
             sent = self.values.add(self.trace, event.cotangents[one.slot])
-            entry: Sent = {"name": one.name or "a leaf", "value": sent}
+            entry: SentGradient = {"name": one.name or "a leaf", "value": sent}
             place, link = places.get(one.slot), links.get(one.slot)
             if place is not None and place in groups and place != here:
                 entry["in"] = place

@@ -31,7 +31,7 @@ from ..schema.scene import (
     Mark,
     Node,
     NodeTracks,
-    Previous,
+    PreviousRevision,
     Program,
     Revision,
     Row,
@@ -392,7 +392,7 @@ class _Scene:
 
     def step(self, step: Step, sentence: str, origin: schema.Origin) -> schema.Step:
         place = self.visible.place_of.get(step.at) if step.at is not None else None
-        writes: schema.Written = {"writes": "value"} if step.writes_value else {}
+        writes: schema.WriteEffect = {"writes": "value"} if step.writes_value else {}
         return {
             "kind": step.kind,
             "phase": step.phase,
@@ -522,7 +522,7 @@ class _Scene:
             "traceback": event.traceback,
         }
 
-    def previous(self, before: Trace | None) -> Previous | None:
+    def previous(self, before: Trace | None) -> PreviousRevision | None:
         """Rows whose values differ from those of the revision before, with its tracks."""
         if before is None:
             return None

@@ -97,7 +97,7 @@ DerivedKind = Literal[
 """The origin of a gradient that differs from the one that was passed."""
 
 
-class Derived(TypedDict):
+class SeedOrigin(TypedDict):
     """The origin of the gradient that backward starts with."""
 
     kind: DerivedKind
@@ -114,7 +114,7 @@ class Row(RowSize):
     """The value that it shows; null if there is none."""
     call: NotRequired[Track[int | None]]
     """The backward call that starts with a seed."""
-    derived: NotRequired[Track[Derived | None]]
+    derived: NotRequired[Track[SeedOrigin | None]]
     """For a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did
     not pass it."""
     until: NotRequired[int]
@@ -282,7 +282,7 @@ class Flow(TypedDict):
     """As for an edge, if the step used other local derivatives than forward because a value was changed unseen."""
 
 
-class WithinGroup(TypedDict):
+class GroupGradients(TypedDict):
     """The gradients that a rule in a folded group receives and sends."""
 
     gets: str
@@ -301,7 +301,7 @@ _In = TypedDict(
 )
 
 
-class Sent(_In):
+class SentGradient(_In):
     """The gradient that a rule sends to one receiver."""
 
     name: str
@@ -322,23 +322,23 @@ Origin = TypedDict(
 """Where a step stands in the program."""
 
 
-class InGroup(TypedDict):
+class FoldedGradients(TypedDict):
     """The gradients of a step that a folded group hides."""
 
-    within: NotRequired[WithinGroup]
+    within: NotRequired[GroupGradients]
     """For a rule that runs in a folded group."""
-    sends: NotRequired[list[Sent]]
+    sends: NotRequired[list[SentGradient]]
     """The gradients that a rule sends to each receiver, if a folded group hides one of them or the rule."""
 
 
-class Written(TypedDict):
+class WriteEffect(TypedDict):
     """The change that a write makes, if it is not one of the gradient."""
 
     writes: NotRequired[Literal["value"]]
     """For `x.data = y`, after which x has new values and its old gradient."""
 
 
-class Step(Origin, InGroup, Written):
+class Step(Origin, FoldedGradients, WriteEffect):
     """One moment: a forward op, a VJP, an accumulation, a write, an error."""
 
     kind: StepKind
@@ -550,7 +550,7 @@ class Finding(TypedDict):
     """A fix; empty if none is known."""
 
 
-class Warned(TypedDict):
+class ProgramWarning(TypedDict):
     """A warning that the program received."""
 
     step: int
@@ -629,7 +629,7 @@ class File(TypedDict):
     """All of it."""
 
 
-class Gone(TypedDict):
+class MissingLines(TypedDict):
     """Lines that only the other program has."""
 
     before: int
@@ -638,7 +638,7 @@ class Gone(TypedDict):
     """Their text."""
 
 
-class Other(TypedDict):
+class OtherProgram(TypedDict):
     """The corrected program of a mistake; for that program, the mistake."""
 
     id: str
@@ -647,10 +647,10 @@ class Other(TypedDict):
     """Whether this program is the corrected one."""
     added: list[int]
     """The lines that only this program has."""
-    gone: list[Gone]
+    gone: list[MissingLines]
 
 
-class About(TypedDict):
+class ProgramInfo(TypedDict):
     """A program without its recording."""
 
     id: str
@@ -671,7 +671,7 @@ class About(TypedDict):
     """The message of a mistake."""
     silence: NotRequired[str | None]
     """For a mistake without a message: the problem."""
-    other: NotRequired[Other | None]
+    other: NotRequired[OtherProgram | None]
     """Null for a program without such a partner."""
     on_torch: NotRequired[bool]
     """Whether the same program can be run on PyTorch from here."""
@@ -679,7 +679,7 @@ class About(TypedDict):
     """The titles of the recordings that were opened together with this one, by their names in addresses."""
 
 
-class Program(About):
+class Program(ProgramInfo):
     """The program whose revision is shown."""
 
     chapters: list[Chapter]
@@ -712,7 +712,7 @@ class HiddenElements(TypedDict):
     groups: list[HiddenGroup]
 
 
-class Previous(TypedDict):
+class PreviousRevision(TypedDict):
     """The revision before, for ghosts."""
 
     values: dict[str, Track[ValueId | None]]
@@ -770,7 +770,7 @@ class Scene(TypedDict):
     groups: list[Group]
     values: list[Value]
     """The values that the ids elsewhere in the scene stand for."""
-    previous: Previous | None
+    previous: PreviousRevision | None
     commands: list[Command]
     changes: list[Change]
     places: list[Place]
@@ -778,7 +778,7 @@ class Scene(TypedDict):
     error: Error | None
     findings: list[Finding]
     """In the order of their steps."""
-    warnings: list[Warned]
+    warnings: list[ProgramWarning]
     norms: tuple[float, float] | None
     """The powers of ten around all norms of gradients, the ends of the scale of colours; null if nothing is folded at
     first, or no gradient has a norm."""

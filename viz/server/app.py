@@ -22,10 +22,10 @@ from viz.server.callbacks.register import (
 )
 from viz.server.components.shell import shell
 from viz.server.export.formats import Exports
-from viz.server.front.local import Local
+from viz.server.front.local import LocalServer
 from viz.server.front.page import front
-from viz.server.front.share import Started
-from viz.server.http.compression import Compressed
+from viz.server.front.share import Launch
+from viz.server.http.compression import CompressionMiddleware
 from viz.server.http.security import MAX_BODY, Application, Guard, headers, trusted_hosts
 from viz.server.http.static import Assets, assets_folder
 from viz.server.store import Store
@@ -71,8 +71,8 @@ class Page(Dash):
 
 
 def build(
-    store: Store, admit: Admit = at_once, local: Local | None = None, background: Background | None = None,
-    started: Started | None = None,
+    store: Store, admit: Admit = at_once, local: LocalServer | None = None, background: Background | None = None,
+    started: Launch | None = None,
 ) -> Dash:  # fmt: skip
     """The Dash app on this store, without the guard: `guarded` adds that for serving.
 
@@ -105,9 +105,9 @@ def build(
     if background is not None:
         register_background(app, exports, background)
     answer_callbacks(app)
-    add_requests(app, exports, admit, local, started or Started())
+    add_requests(app, exports, admit, local, started or Launch())
     _harden(app.server)
-    app.server.wsgi_app = Compressed(app.server.wsgi_app, assets)
+    app.server.wsgi_app = CompressionMiddleware(app.server.wsgi_app, assets)
     return app
 
 

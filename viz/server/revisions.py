@@ -24,7 +24,7 @@ from viz.schema.details import Details
 from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
 from viz.server.lesson.proposals import proposed
-from viz.server.library.on_engine import Unlike, base_of, recomputed
+from viz.server.library.on_engine import UnlikeEngine, base_of, recomputed
 from viz.server.programs import harmed
 from viz.server.store import NOT_RECOMPUTED, Json, Problem, Program, SceneJob
 
@@ -32,7 +32,7 @@ LAYOUT = "layered"
 AGAIN = "Nothing was changed: the previous revision is still shown. Try other numbers or another position."
 
 
-class Computed:
+class StoreComputation:
     """The pure side of the app behind the store's questions."""
 
     def replay(self, trace: Trace, edits: Mapping[str, Any], watch: Callable[[int], None] | None = None) -> Trace:
@@ -48,7 +48,7 @@ class Computed:
             own = recomputed(trace, engine_edits.leaves)
             replayed = own.page_trace(replay(own.trace, engine_edits, watch))
             return replace(replayed, meta={**replayed.meta, "recomputed": own.text})
-        except Unlike as error:
+        except UnlikeEngine as error:
             raise Problem(NOT_RECOMPUTED, "This edit cannot be computed here", f"{error} {AGAIN}") from error
         except (ValueError, TypeError, KeyError) as error:
             text = (str(error) or type(error).__name__).rstrip(".")

@@ -19,16 +19,16 @@ from typing import Any
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from viz.run.prefix import CHECKED
-from viz.server.http.gzip_pieces import Packed
-from viz.server.revisions import Computed
-from viz.server.store import Again, Catalogue, Problem, Program, Revision, Store, unreadable
+from viz.server.http.gzip_pieces import DeflatedText
+from viz.server.revisions import StoreComputation
+from viz.server.store import Catalogue, Problem, Program, ProgramRerun, Revision, Store, unreadable
 from viz.server.workers import TraceFile
 
 NICE = 5
 """Its niceness: if there are fewer cores than work, it leaves them to the server."""
 
 
-class Opened:
+class OpenProgram:
     """The store of the program that was asked about last."""
 
     def __init__(self) -> None:
@@ -45,16 +45,16 @@ class Opened:
             program = Program(
                 spec["id"], spec["about"], lambda: trace, version=spec["version"], file=file, most=file.most
             )
-            self.spec, self.store = spec, Store(Catalogue([program]), Computed())
+            self.spec, self.store = spec, Store(Catalogue([program]), StoreComputation())
         return self.store
 
-    def answer(self, ask: dict[str, Any]) -> Packed | None:
+    def answer(self, ask: dict[str, Any]) -> DeflatedText | None:
         """The answer to a request; None if the file has changed."""
         store = self.store_of(ask["program"])
         if store is None:
             return None
         store.again = {
-            revision: Again(TraceFile(**{**one["file"], "stamp": tuple(one["file"]["stamp"])}), one["text"])
+            revision: ProgramRerun(TraceFile(**{**one["file"], "stamp": tuple(one["file"]["stamp"])}), one["text"])
             for revision, one in ask["again"].items()
         }
         name, version = ask["program"]["id"], ask["program"]["version"]
@@ -76,7 +76,7 @@ def main() -> None:
         os.nice(NICE)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr  # anything that a layout prints must stay out of the answers
-    opened = Opened()
+    opened = OpenProgram()
     gc.freeze()  # what was imported stays: the collector need not look at it while somebody waits
     for line in sys.stdin.buffer:
         head: dict[str, Any] = {"bytes": 0}

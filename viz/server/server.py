@@ -19,9 +19,9 @@ import waitress.server
 from waitress.task import ThreadedTaskDispatcher
 
 from viz.server.app import build, guarded
-from viz.server.front.local import Local
-from viz.server.front.share import Started
-from viz.server.front.uploads import Dropped
+from viz.server.front.local import LocalServer
+from viz.server.front.share import Launch
+from viz.server.front.uploads import DroppedFiles
 from viz.server.http.security import MAX_BODY, Application
 from viz.server.library.rerun import SECONDS
 from viz.server.store import Store
@@ -51,14 +51,14 @@ SILENT = logging.Logger("silent", logging.CRITICAL + 1)
 ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # recognised here, never a default
 
 
-class PortTaken(Exception):
+class PortInUse(Exception):
     """Raised if the requested port is not available; the text says what to do."""
 
 
 def bind(host: str, port: int | None) -> socket.socket:
     """A listening socket on `port`, or (None) on the first free one from 8050 on.
 
-    Raises PortTaken if the port is in use or the address is not one of this machine's.
+    Raises PortInUse if the port is in use or the address is not one of this machine's.
     """
     ports = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
     for number in ports:
@@ -67,8 +67,8 @@ def bind(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             if error.errno == errno.EADDRINUSE and port is None:
                 continue
-            raise PortTaken(_why(host, number, error)) from error
-    raise PortTaken(f"No port from {PORT} to {PORT + TRIES} is free on {host}.")
+            raise PortInUse(_why(host, number, error)) from error
+    raise PortInUse(f"No port from {PORT} to {PORT + TRIES} is free on {host}.")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -109,7 +109,7 @@ def url_of(host: str, port: int) -> str:
 
 
 @dataclass
-class Running:
+class RunningServer:
     """A server that accepts requests from a thread: `url`, and `close()` to end it."""
 
     url: str
@@ -126,10 +126,10 @@ class Running:
             self._state.set()
             self._end()
 
-    def at(self, path: str) -> Running:
+    def at(self, path: str) -> RunningServer:
         """The same server at another address."""
         origin = self.url.split("/?", 1)[0].rstrip("/")
-        return Running(origin + path, self._end, self._state)
+        return RunningServer(origin + path, self._end, self._state)
 
 
 def serve(
@@ -155,7 +155,7 @@ def serve(
     print("\nBackstep has stopped.", flush=True)
 
 
-def start(store: Store, listening: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> Running:
+def start(store: Store, listening: socket.socket, path: str = "/", allowed: Iterable[str] = ()) -> RunningServer:
     """Serves from a thread and returns at once."""
     server = _server(store, listening, allowed)
     thread = threading.Thread(target=server.run, daemon=True, name="backstep")
@@ -169,7 +169,7 @@ def start(store: Store, listening: socket.socket, path: str = "/", allowed: Iter
             )  # in its own thread: its loop ends with nothing left in it
         thread.join(timeout=5)
 
-    return Running(address(listening) + path, close)
+    return RunningServer(address(listening) + path, close)
 
 
 def _close(server: Any) -> None:
@@ -182,8 +182,8 @@ def _close(server: Any) -> None:
 def _server(
     store: Store, listening: socket.socket, allowed: Iterable[str], argv: Sequence[str] = (), seconds: float = 0
 ) -> Any:
-    local = Local(Dropped(store.catalogue), seconds or SECONDS)
-    started = Started(argv, listening.getsockname()[0] in ANY_ADDRESS)
+    local = LocalServer(DroppedFiles(store.catalogue), seconds or SECONDS)
+    started = Launch(argv, listening.getsockname()[0] in ANY_ADDRESS)
     return http_server(guarded(build(store, local=local, started=started), allowed), [listening])
 
 

@@ -26,8 +26,8 @@ from ..scene.reading import weight
 from ..schema.scene import Chapter
 from ..tasks.lru import Lru
 from ..tasks.single_flight import SingleFlight
-from .http.gzip_pieces import Packed, pack_json
-from .workers import Ended, TraceFile, Workers
+from .http.gzip_pieces import DeflatedText, pack_json
+from .workers import TraceFile, WorkerEnd, Workers
 
 if TYPE_CHECKING:
     from engine.trace.events import Trace
@@ -74,7 +74,7 @@ class Problem(Exception):
         return {"kind": self.kind, "title": self.title, "text": self.text, "ways": [list(way) for way in self.ways]}
 
 
-class Later(Exception):
+class ResultPending(Exception):
     """The result takes long and does not exist yet: the page asks for it in the background first."""
 
 
@@ -83,8 +83,8 @@ class Shelf(Protocol):
 
     long: int
 
-    def __call__(self, request: str, make: Callable[[], Packed]) -> Packed:
-        """The result; if there is none, a process in the background makes it, and others raise Later."""
+    def __call__(self, request: str, make: Callable[[], DeflatedText]) -> DeflatedText:
+        """The result; if there is none, a process in the background makes it, and others raise ResultPending."""
 
     def tell(self, request: str, replayed: int) -> None:
         """Notes how many changes have been replayed for a result that is being made."""
@@ -119,7 +119,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Again:
+class ProgramRerun:
     """A program that was run again with the edits of a revision: its recording, and the note on it."""
 
     file: TraceFile
@@ -155,7 +155,7 @@ class Revision:
 RunPart = Literal["overview", "graphs"]
 
 
-class Pure(Protocol):
+class Computation(Protocol):
     """The pure side of the app, with which the store computes; tests can count and replace it."""
 
     def replay(self, trace: Trace, edits: Mapping[str, Any]) -> Trace: ...
@@ -278,7 +278,7 @@ class Store:
     def __init__(
         self,
         catalogue: Catalogue,
-        pure: Pure,
+        pure: Computation,
         workers: Workers | None = None,
         revisions: Revisions | None = None,
         shelf: Shelf | None = None,
@@ -292,13 +292,13 @@ class Store:
         """Recordings that are open files, of which the runs hold the same ones. Among the traces, a long one would take
         the place of its own sections."""
         self._runs: Lru[str, Run] = Lru(*RUNS, lambda _, run: 1)
-        self._scenes: Lru[tuple[Any, ...], Packed] = Lru(*SCENES, _size)
-        self._calls: Lru[str, Packed] = Lru(*DETAILS, _size)
-        self._details: Lru[tuple[str, str], Packed] = Lru(*DETAILS, _size)
-        self._overviews: Lru[str, Packed] = Lru(*DETAILS, _size)
+        self._scenes: Lru[tuple[Any, ...], DeflatedText] = Lru(*SCENES, _size)
+        self._calls: Lru[str, DeflatedText] = Lru(*DETAILS, _size)
+        self._details: Lru[tuple[str, str], DeflatedText] = Lru(*DETAILS, _size)
+        self._overviews: Lru[str, DeflatedText] = Lru(*DETAILS, _size)
         self._revisions: Revisions = revisions or Lru[str, Revision](*REVISIONS, lambda _, one: len(one.text))
         self._sources: dict[str, tuple[int, str]] = {}
-        self.again: dict[str, Again] = {}
+        self.again: dict[str, ProgramRerun] = {}
         """The run with the edits of a revision, by its id, if there was one."""
         self._flight = SingleFlight()
 
@@ -349,7 +349,9 @@ class Store:
         self._revisions.put(revision.id, revision)
         return trace
 
-    def scene(self, revision: Revision, previous: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+    def scene(
+        self, revision: Revision, previous: Revision | None, folds: Mapping[str, bool], layout: str
+    ) -> DeflatedText:
         """The scene of a revision, as JSON; `previous` is the one whose values are shown as ghosts."""
         old = previous if previous is not None and previous.id != revision.id else None
         key = (revision.id, old.id if old else None, tuple(sorted(folds.items())), layout)
@@ -357,16 +359,16 @@ class Store:
         self._revisions.put(revision.id, revision)
         return scene
 
-    def details(self, revision: Revision, element: str) -> Packed:
+    def details(self, revision: Revision, element: str) -> DeflatedText:
         """The details of one element at all moments, as JSON."""
         key = (revision.id, element)
         return self._flight.cached(self._details, key, lambda: self._detailed(revision, element))
 
-    def overview(self, program: str) -> Packed:
+    def overview(self, program: str) -> DeflatedText:
         """A few numbers per iteration and parameter of the newest recording of a program, as JSON."""
         return self._of_run(program, "overview")
 
-    def graphs(self, program: str) -> Packed:
+    def graphs(self, program: str) -> DeflatedText:
         """The problems in the graphs of its first iterations, as JSON."""
         return self._of_run(program, "graphs")
 
@@ -374,10 +376,10 @@ class Store:
         """Return whether the run view is shown first."""
         return self._run(self.revision(program, None)).opens_whole
 
-    def _of_run(self, name: str, part: RunPart) -> Packed:
+    def _of_run(self, name: str, part: RunPart) -> DeflatedText:
         revision = self.revision(name, None)
 
-        def make() -> Packed:
+        def make() -> DeflatedText:
             is_quick = part == "overview" and self._run(revision).is_measured
             if not is_quick and (far := self._elsewhere(revision, part=part)) is not None:
                 return far
@@ -386,7 +388,7 @@ class Store:
 
         return self._flight.cached(self._overviews, f"{name}@{revision.version} {part}", make)
 
-    def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+    def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> DeflatedText:
         program = self.catalogue.find(revision.program)
         if program.version != revision.version:  # a watched script: what would be said of it is no longer true
             raise _recorded_again(program.id)
@@ -397,7 +399,9 @@ class Store:
             return far
         return self._computed(revision, old, folds, layout)
 
-    def _computed(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> Packed:
+    def _computed(
+        self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str
+    ) -> DeflatedText:
         program = self.catalogue.find(revision.program)
         trace, before = self.trace(revision), self._before(old)
         base_id = self._revision(revision.program, revision.version, UNEDITED, revision.section).id
@@ -407,7 +411,7 @@ class Store:
         self.know(revision, scene)
         return pack_json(scene)
 
-    def know(self, revision: Revision, scene: Mapping[str, Any]) -> Packed:
+    def know(self, revision: Revision, scene: Mapping[str, Any]) -> DeflatedText:
         """Keeps the parts of a scene that details need: the same for any folding."""
         return self._calls.put(revision.id, pack_json({"revision": scene["revision"], "phases": scene["phases"]}))
 
@@ -430,7 +434,7 @@ class Store:
         element: str | None = None,
         part: RunPart | None = None,
         calls: Json | None = None,
-    ) -> Packed | None:
+    ) -> DeflatedText | None:
         """A scene, the details of an element, or the overview of a run, from a worker process; None if it is made
         here."""
         program = self.catalogue.find(revision.program)
@@ -445,7 +449,7 @@ class Store:
         }  # fmt: skip
         try:
             head, answer = self.workers.packed(program.id, part or self._section(revision), question)
-        except Ended as error:
+        except WorkerEnd as error:
             raise _ended(error) from error
         if "problem" in head:
             raise Problem(**head["problem"])
@@ -463,10 +467,10 @@ class Store:
         section = run.sections[number]
         return min(section.end - section.start, run.most) >= shelf.long
 
-    def _detailed(self, revision: Revision, element: str) -> Packed:
+    def _detailed(self, revision: Revision, element: str) -> DeflatedText:
         packed = self._calls.get(revision.id)
         if packed is None and self.shelf is not None and self._is_long(revision, self.shelf):
-            with contextlib.suppress(Later):  # it was shown so long ago that nobody has it any more
+            with contextlib.suppress(ResultPending):  # it was shown so long ago that nobody has it any more
                 packed = self.know(revision, self.scene(revision, None, {}, "").json())
         calls = None if packed is None else packed.json()
         if (far := self._elsewhere(revision, element=element, calls=calls)) is not None:
@@ -543,7 +547,7 @@ class Store:
         with ENGINE:
             return self.pure.replay(base, revision.edits)
 
-    def _ran_again(self, revision: Revision, again: Again) -> Trace:
+    def _ran_again(self, revision: Revision, again: ProgramRerun) -> Trace:
         """The section of a revision in the run with its edits.  Raises Problem if that run ended before it."""
         run, section = self._run(revision), self._section(revision)
         whole = open_checked(again.file.path, min(run.most, CHECKED))
@@ -567,7 +571,7 @@ class Store:
         return entry[1]
 
 
-def _size(_key: object, packed: Packed) -> int:
+def _size(_key: object, packed: DeflatedText) -> int:
     return len(packed.blocks)
 
 
@@ -576,7 +580,7 @@ def unreadable(error: Exception) -> Problem:
     return Problem("bad-trace", "This file cannot be read", str(error), [("Open the gallery", "/")])
 
 
-def _ended(error: Ended) -> Problem:
+def _ended(error: WorkerEnd) -> Problem:
     return Problem(
         "ended",
         "The process that made this picture has stopped",

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..tasks.worker_process import ended, started
-from .http.gzip_pieces import Packed
+from .http.gzip_pieces import DeflatedText
 
 COUNT = max(2, min(3, (os.cpu_count() or 1) - 1))
 """The number of processes, at least two, so that nobody waits for a graph while a whole run is read.
@@ -53,7 +53,7 @@ def stamp(path: str | os.PathLike[str]) -> tuple[int, int, int]:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-class Ended(Exception):
+class WorkerEnd(Exception):
     """The process ended before it had answered; the text says how."""
 
 
@@ -66,7 +66,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The head of the answer and the packed data. Raises Ended."""
+        """The head of the answer and the packed data. Raises WorkerEnd."""
         process = self.start()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -75,7 +75,7 @@ class Worker:
             head = json.loads(process.stdout.readline())
             blocks = process.stdout.read(head["bytes"])
         except (OSError, ValueError) as error:
-            raise Ended(f"status {self.stop()}") from error
+            raise WorkerEnd(f"status {self.stop()}") from error
         return head, blocks
 
     def start(self) -> subprocess.Popen[bytes]:
@@ -101,8 +101,8 @@ class Workers:
         self._freed = threading.Condition()
         atexit.register(self.stop)
 
-    def packed(self, program: str, part: Hashable, question: Mapping[str, Any]) -> tuple[dict[str, Any], Packed]:
-        """The head of the answer, and its data; the question is about a part of a program. Raises Ended."""
+    def packed(self, program: str, part: Hashable, question: Mapping[str, Any]) -> tuple[dict[str, Any], DeflatedText]:
+        """The head of the answer, and its data; the question is about a part of a program. Raises WorkerEnd."""
         worker = self._free_worker(program, part)
         try:
             head, blocks = worker.ask(question)
@@ -110,7 +110,7 @@ class Workers:
             with self._freed:
                 self._idle.append(worker)
                 self._freed.notify_all()
-        return head, Packed(blocks, head.get("crc", 0), head.get("size", 0))
+        return head, DeflatedText(blocks, head.get("crc", 0), head.get("size", 0))
 
     def rest(self, seconds: float) -> bool:
         """Waits until none of them works, for at most so long; whether it is so."""

@@ -9,14 +9,14 @@ from engine.trace.events import BackwardStarted, Root
 from ..reading import text
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from ..schema.scene import Derived, DerivedKind
+from ..schema.scene import DerivedKind, SeedOrigin
 from .phases import CALLS
 
 _CALLED = re.compile(r"(?:\w+\.)*(\w+)\(")
 """The function that a text calls."""
 
 
-def derived(facts: Facts, event: BackwardStarted, root: Root) -> Derived | None:
+def derived(facts: Facts, event: BackwardStarted, root: Root) -> SeedOrigin | None:
     """How the gradient from which backward starts was made from the one that was passed; None if it is the same."""
     if root.implicit and is_refused(facts, event):
         return _derived("missing", "none passed", "none")
@@ -39,7 +39,7 @@ def derived(facts: Facts, event: BackwardStarted, root: Root) -> Derived | None:
     return _derived("converted", how, how.removeprefix(f"{ways[0][0]} "), ways[0][0])
 
 
-def _derived(kind: DerivedKind, how: str, *shorter: str) -> Derived:
+def _derived(kind: DerivedKind, how: str, *shorter: str) -> SeedOrigin:
     labels = [f"gradient, {how}", *(f"gradient {short}" for short in shorter[:-1]), f"gradient, {shorter[-1]}"]
     return {"kind": kind, "text": how, "labels": [*labels, "gradient"]}
 
@@ -50,7 +50,7 @@ def is_refused(facts: Facts, event: BackwardStarted) -> bool:
     return call is not None and not call.completed and not call.vjps
 
 
-def passed_by(facts: Facts, call: BackwardStarted) -> Derived | None:
+def passed_by(facts: Facts, call: BackwardStarted) -> SeedOrigin | None:
     """The caller that passes a call's gradients if the program does not, such as gradcheck, which invents them."""
     frame = facts.frames.get(call.stack)
     text = "" if frame is None else source(facts.trace, frame)

@@ -34,7 +34,7 @@ export interface Scene {
   /** The values that the ids elsewhere in the scene stand for. */
   values: Value[];
   /** The revision before, for ghosts. */
-  previous: Previous | null;
+  previous: PreviousRevision | null;
   /** A call of the program to autograd, or one that an edit adds. */
   commands: Command[];
   /** Something that the edits of a revision change. */
@@ -46,7 +46,7 @@ export interface Scene {
   /** In the order of their steps. */
   findings: Finding[];
   /** A warning that the program received. */
-  warnings: Warned[];
+  warnings: ProgramWarning[];
   /**
    * The powers of ten around all norms of gradients, the ends of the scale of colours; null if nothing is folded at
    * first, or no gradient has a norm.
@@ -116,7 +116,7 @@ export interface Program {
   /** For a mistake without a message: the problem. */
   silence?: string | null;
   /** Null for a program without such a partner. */
-  other?: Other | null;
+  other?: OtherProgram | null;
   /** Whether the same program can be run on PyTorch from here. */
   on_torch?: boolean;
   /** The titles of the recordings that were opened together with this one, by their names in addresses. */
@@ -133,7 +133,7 @@ export interface Program {
 }
 
 /** The corrected program of a mistake; for that program, the mistake. */
-export interface Other {
+export interface OtherProgram {
   /** Its name in addresses. */
   id: string;
   /** Whether this program is the corrected one. */
@@ -141,11 +141,11 @@ export interface Other {
   /** The lines that only this program has. */
   added: number[];
   /** Lines that only the other program has. */
-  gone: Gone[];
+  gone: MissingLines[];
 }
 
 /** Lines that only the other program has. */
-export interface Gone {
+export interface MissingLines {
   /** The line of this program before which they would stand. */
   before: number;
   /** Their text. */
@@ -219,9 +219,9 @@ export interface Step {
   /** For backward steps and errors: the call that runs. */
   from: Code | null;
   /** For a rule that runs in a folded group. */
-  within?: WithinGroup;
+  within?: GroupGradients;
   /** The gradients that a rule sends to each receiver, if a folded group hides one of them or the rule. */
-  sends?: Sent[];
+  sends?: SentGradient[];
   /** For `x.data = y`, after which x has new values and its old gradient. */
   writes?: "value";
   /** What happens in a step. */
@@ -241,7 +241,7 @@ export interface Step {
 }
 
 /** The gradients that a rule in a folded group receives and sends. */
-export interface WithinGroup {
+export interface GroupGradients {
   /** The gradients that it receives, in few characters. */
   gets: string;
   /** The gradients that it sends. */
@@ -253,7 +253,7 @@ export interface WithinGroup {
 }
 
 /** The gradient that a rule sends to one receiver. */
-export interface Sent {
+export interface SentGradient {
   /** The folded group of the receiver, if it differs from the op's. */
   in?: ElementId;
   /** The receiver, as the sentence names it. */
@@ -484,7 +484,7 @@ export interface Row {
    * For a seed, unless it is always null: the origin of the gradient that backward starts with, if the program did not
    * pass it.
    */
-  derived?: Track<Derived | null>;
+  derived?: Track<SeedOrigin | null>;
   /**
    * For the gradient of an older version: from this time on `.grad` stands on a newer version's card, and this one
    * shows a past gradient.
@@ -493,7 +493,7 @@ export interface Row {
 }
 
 /** The origin of the gradient that backward starts with. */
-export interface Derived {
+export interface SeedOrigin {
   /** The origin of a gradient that differs from the one that was passed. */
   kind: DerivedKind;
   /** `cast from float64`, `stretched from shape 2`, `implicit 1`, `none passed`, `by gradcheck`. */
@@ -642,7 +642,7 @@ export interface Group {
 }
 
 /** The revision before, for ghosts. */
-export interface Previous {
+export interface PreviousRevision {
   /** The tracks of the rows that differ, by `<node id>|<key of the row>`. */
   values: Record<string, Track<ValueId | null>>;
   /** If the previous section is shown beside this one: the norms of folded groups. */
@@ -761,7 +761,7 @@ export interface Finding {
 }
 
 /** A warning that the program received. */
-export interface Warned {
+export interface ProgramWarning {
   /** The step before which it was given. */
   step: number;
   /** Its text. */

@@ -9,7 +9,7 @@ import engine
 import viz
 from tests.browser.conftest import App, View, recording
 from viz.layout.choice import NAMES
-from viz.server.server import Running
+from viz.server.server import RunningServer
 
 WEIGHTS = "?program=weights"
 FOLDED = "backstep.scene().groups.filter(g => g.folded).length"
@@ -84,7 +84,7 @@ def test_recording_is_shown_and_the_gallery_stands_beside_it(view_of: Callable[[
         w = engine.tensor([1.0, 2.0], requires_grad=True)
         (w * w).sum().backward()
     running = viz.show(trace, "my lesson", browser=False, block=False)
-    assert isinstance(running, Running)
+    assert isinstance(running, RunningServer)
     try:
         shown = App.__new__(App)
         shown.address, shown.origin = running.url, running.url.split("/?")[0]

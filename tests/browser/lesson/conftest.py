@@ -6,7 +6,7 @@ import functools
 
 from viz.server import programs
 from viz.server.lesson.page import lesson
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 
@@ -18,4 +18,4 @@ def lesson_of(program: str) -> str:
 
 @functools.cache
 def _store() -> Store:
-    return Store(Catalogue(programs.gallery_programs()), Computed())
+    return Store(Catalogue(programs.gallery_programs()), StoreComputation())

@@ -15,7 +15,7 @@ import pytest
 
 from viz.server.lesson import course
 from viz.server.lesson.page import lesson
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 from ..conftest import SETTLE, App, View
@@ -202,7 +202,7 @@ def asks_before_it_answers_and_has_a_presenter(firefox: Firefox, folder: Path) -
     course.write(folder / "lesson.py")
     path = folder / "lesson.html"
     (own,) = course.course(folder)
-    path.write_text(lesson(Store(Catalogue([own]), Computed()), own.id))
+    path.write_text(lesson(Store(Catalogue([own]), StoreComputation()), own.id))
     code = "document.getElementById('code').innerText"
     firefox.ask("browsingContext.navigate", context=firefox.context, url=path.as_uri(), wait="complete")
     firefox.until(f"document.documentElement.dataset.ready && {code}.includes('# ? What') && !{code}.includes('# + ')")

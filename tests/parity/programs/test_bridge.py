@@ -24,7 +24,7 @@ from viz.record.compare_command import compare
 from viz.run.run import Run
 from viz.scene.details import details
 from viz.scene.reading import reading_of
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Problem
 
 pytestmark = pytest.mark.parity
@@ -81,7 +81,7 @@ def test_edited_leaf_gives_what_pytorch_gives_for_it() -> None:
     other = [[0.0, 1.0, -2.0], [3.0, 0.25, 1.0]]
     trace = run(NET, torch, X=X)
     leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == (2, 3))
-    made = Computed().replay(trace, {"leaves": {str(leaf): other}, "commands": None})
+    made = StoreComputation().replay(trace, {"leaves": {str(leaf): other}, "commands": None})
     assert made.meta["recomputed"].startswith("Recomputed by Backstep's engine, which agrees with the recording to ")
     for mine, theirs in zip(gradients(made), gradients(run(NET, torch, X=other)), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
@@ -101,7 +101,7 @@ def test_op_that_only_pytorch_has_is_described_and_stands_in_the_way_of_an_edit(
     assert sum("An op of PyTorch" in text for text in texts) == len(own)
     assert sum("A trace cannot store complex64 numbers: only the shape is recorded." in text for text in texts) == 1
     with pytest.raises(Problem, match=r"The program uses aten::_fft_r2c in line 4 of .*does not have"):
-        Computed().replay(trace, {"leaves": {"0": [1.0, 1.0, 1.0]}, "commands": None})
+        StoreComputation().replay(trace, {"leaves": {"0": [1.0, 1.0, 1.0]}, "commands": None})
 
 
 def test_same_program_on_both_libraries() -> None:
@@ -213,7 +213,7 @@ def test_edits_of_programs_with_nan_are_computed_by_the_engine(source: str) -> N
     trace = run(source, torch)
     leaf = next(one for one in trace.events if isinstance(one, LeafCreated) and one.requires_grad)
     ones = np.ones(leaf.shape).tolist()
-    made = Computed().replay(trace, {"leaves": {str(leaf.tensor): ones}, "commands": None})
+    made = StoreComputation().replay(trace, {"leaves": {str(leaf.tensor): ones}, "commands": None})
     assert made.meta["recomputed"].startswith("Recomputed by")
     kinds = [type(one) for one in trace.events]
     assert [type(one) for one in made.events] == kinds  # so that a command stands where it stood
@@ -221,7 +221,7 @@ def test_edits_of_programs_with_nan_are_computed_by_the_engine(source: str) -> N
     call = next(one for one in listed if one["kind"] == "backward")
     for change in ({"gradient": 2.0}, {"retain_graph": True}):
         edit = [{**one, **change} if one is call else one for one in listed]
-        assert Computed().replay(trace, {"leaves": {}, "commands": edit}).meta["recomputed"]
+        assert StoreComputation().replay(trace, {"leaves": {}, "commands": edit}).meta["recomputed"]
 
 
 def test_tensor_written_before_a_loop_has_its_new_numbers_from_the_beginning_of_an_iteration(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_tensor_written_before_a_loop_has_its_new_numbers_from_the_beginning_of_
     trace = run.trace(0)
     leaf = [one for one in trace.events if isinstance(one, LeafCreated) and one.shape == (3, 2)][1]
     assert not [one for one in trace.events if isinstance(one, Refreshed)]
-    made = Computed().replay(trace, {"leaves": {str(leaf.tensor): np.ones((3, 2)).tolist()}, "commands": None})
+    made = StoreComputation().replay(trace, {"leaves": {str(leaf.tensor): np.ones((3, 2)).tolist()}, "commands": None})
     used = next(
         one for one in made.events if isinstance(one, OpCalled) and leaf.tensor in [i.tensor for i in one.inputs]
     )
@@ -263,7 +263,7 @@ def test_statistics_of_a_batch_norm_move_with_the_edit(norm: str, tmp_path: Path
     run(source, torch, X=first).save(str(tmp_path / "norm.backstep"))
     trace, fresh = open_checked(tmp_path / "norm.backstep", 1000), run(source, torch, X=other)
     leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == shape)
-    made = Computed().replay(trace, {"leaves": {str(leaf): other}, "commands": None})
+    made = StoreComputation().replay(trace, {"leaves": {str(leaf): other}, "commands": None})
     assert made.meta["doubt"] is None
     moved = [[one for one in each.events if isinstance(one, StatisticMoved)] for each in (made, fresh)]
     assert len(moved[0]) == 6
@@ -281,7 +281,7 @@ def test_statistics_of_a_batch_norm_are_doubted_where_a_recording_does_not_say_h
     trace = replace(trace, events=tuple(events))
     leaf = next(one.tensor for one in trace.events if isinstance(one, LeafCreated) and one.shape == (6, 3))
     x = np.linspace(0, 1, 18).reshape(6, 3).tolist()
-    made = Computed().replay(trace, {"leaves": {str(leaf): x}, "commands": None})
+    made = StoreComputation().replay(trace, {"leaves": {str(leaf): x}, "commands": None})
     assert isinstance(made.events[made.meta["doubt"]], Refreshed) and "BatchNorm" in made.meta["why"]
 
 
@@ -326,7 +326,7 @@ def test_seed_gradient_and_retain_graph_are_edited() -> None:
     def replayed(**edit: Any) -> Trace:
         changed = {"id": first.id, "kind": "backward", "after": first.after, "retain_graph": True, **edit}
         listed = [changed, {"id": second.id, "kind": "backward", "after": second.after}]
-        return Computed().replay(trace, {"leaves": {}, "commands": listed})
+        return StoreComputation().replay(trace, {"leaves": {}, "commands": listed})
 
     assert [one.tolist() for one in gradients(replayed(gradient=[0.0, 1.0]))] == [[0.0, 4.0], [2.0, 8.0]]
     message = next(one.message for one in replayed(retain_graph=False).events if isinstance(one, ErrorRaised))
@@ -354,7 +354,7 @@ def test_edits_of_recurrent_layers_are_computed_by_the_engine(layer: str) -> Non
     trace = run(RECURRENT.replace("{layer}", layer), torch)
     (call,) = commands(trace)
     edit = [{"id": call.id, "kind": "backward", "after": call.after, "gradient": 3.0}]
-    made = Computed().replay(trace, {"leaves": {}, "commands": edit})
+    made = StoreComputation().replay(trace, {"leaves": {}, "commands": edit})
     assert made.meta["recomputed"].startswith("Recomputed by")
 
 

@@ -25,7 +25,7 @@ from viz.reading.values import as_json
 from viz.record.block import Block
 from viz.record.torch.import_hook import TorchImport
 from viz.scene.reading import reading_of
-from viz.server.library.on_engine import Unlike, recomputed
+from viz.server.library.on_engine import UnlikeEngine, recomputed
 
 pytestmark = pytest.mark.parity
 torch: Any = pytest.importorskip("torch")
@@ -109,7 +109,7 @@ def test_bfloat16_and_float8_are_kept_exactly_and_named_in_a_file(tmp_path: Path
     (square,) = (e for e in trace.events if isinstance(e, OpCalled) and e.name == "mul" and e.outputs[0].shape == (3,))
     found = agreement(read.facts, square, [v for v in vjps if square.node and v.node == square.node.node], [{}])
     assert found is not None and found.agrees, found
-    with pytest.raises(Unlike, match="computes in bfloat16, which Backstep's engine does not have"):
+    with pytest.raises(UnlikeEngine, match="computes in bfloat16, which Backstep's engine does not have"):
         recomputed(trace, {})
 
 

@@ -23,12 +23,12 @@ from viz.run.run import Run
 from viz.server import scripts
 from viz.server.app import build
 from viz.server.callbacks.answers import rerun_answer, scene_answer
-from viz.server.front.local import Local
-from viz.server.front.uploads import Dropped
+from viz.server.front.local import LocalServer
+from viz.server.front.uploads import DroppedFiles
 from viz.server.library.rerun import Reruns, script_of
-from viz.server.library.run_changes import Cannot, difference_elsewhere
+from viz.server.library.run_changes import RunEditError, difference_elsewhere
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Program, Revision, Store
 
 pytestmark = pytest.mark.parity
@@ -74,7 +74,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 def store(recorded: Program) -> Store:
     Path("mode").write_text("once", "utf-8")
     Path("spectrum.py").write_text(SPECTRUM, "utf-8")
-    return Store(Catalogue([recorded]), Computed())
+    return Store(Catalogue([recorded]), StoreComputation())
 
 
 def calls(store: Store, changes: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -229,11 +229,11 @@ def test_file_that_is_only_opened_runs_nothing(
 ) -> None:
     assert recorded.file is not None
     opened = from_file(Path(recorded.file.path))
-    own = Store(Catalogue([opened]), Computed())
+    own = Store(Catalogue([opened]), StoreComputation())
     ask = {**asked({LEAF: [1.0, 1.0, 1.0]}), "program": opened.id}
     monkeypatch.setattr("viz.server.library.rerun.run_script", None)  # nothing may come so far
     assert scene_answer(own, ask)["problem"]["kind"] == "not-recomputed"
-    for local, text in ((Local(Dropped(own.catalogue)), "only with `--rerun`"), (None, "Only the machine")):
+    for local, text in ((LocalServer(DroppedFiles(own.catalogue)), "only with `--rerun`"), (None, "Only the machine")):
         answer = Client(build(own, local=local).server).post(
             "/rerun", data=json.dumps({"program": opened.id, "edits": ask["edits"]}), content_type="application/json",
             headers={"Host": "127.0.0.1:8050"}, environ_base={"REMOTE_ADDR": "127.0.0.1"},
@@ -244,10 +244,10 @@ def test_file_that_is_only_opened_runs_nothing(
         (replace(opened.record(), files={}), "does not have the text of spectrum.py"),
         (replace(opened.record(), argv=("mode",)), "does not have the text of mode"),
     ):
-        with pytest.raises(Cannot, match=said):
+        with pytest.raises(RunEditError, match=said):
             script_of(forged)
     monkeypatch.chdir(tmp_path)  # a file from elsewhere
-    with pytest.raises(Cannot, match="recorded in another folder"):
+    with pytest.raises(RunEditError, match="recorded in another folder"):
         script_of(opened.record())
     assert main(["open", "--rerun", "--no-browser", recorded.file.path]) == 2
     assert "Nothing to run again" in capsys.readouterr().err

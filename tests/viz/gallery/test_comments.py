@@ -13,7 +13,7 @@ from viz.record import runner
 from viz.scene.scene import scene
 from viz.server import programs
 from viz.server.lesson import course
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 LOOP = '''"""Two rounds."""
@@ -103,7 +103,7 @@ def test_new_lesson_runs_and_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert cli.main(["new", str(path)]) == 0 and "backstep run --watch" in capsys.readouterr().out
     assert cli.main(["new", str(path)]) == 2 and "exists" in capsys.readouterr().err
     (program,) = course.course(tmp_path)
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     document = store.scene(store.revision(program.id, None), None, {}, "").json()
     assert document["program"]["title"] == "What the seed gradient chooses"
     assert [chapter["step"] for chapter in document["program"]["chapters"]] == [1, 3]

@@ -53,7 +53,7 @@ from viz.run.run import Run
 from viz.run.window import Windows
 from viz.scene.reading import _readings
 from viz.server.programs import from_file, record_source
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Problem, Revision, Store
 
 Rows = dict[str, list[list[Any]]]
@@ -458,7 +458,7 @@ def opened(path: Path, file: Crafted) -> str:
         program = from_file(path)
         if not file.fits:
             nothing_untrue(open_checked(path, MOST), file.sound.trace)
-        store = Store(Catalogue([program]), Computed())
+        store = Store(Catalogue([program]), StoreComputation())
         revision = store.revision(program.id, None)
         if file.sound.run is not None:
             run_shown(store, revision, file.sound.run, file.fits)

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.viz.helpers.shared import shared
 from viz.server.programs import gallery_programs
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 Json = Mapping[str, Any]
@@ -29,7 +29,7 @@ BROKEN = re.compile(r"(?<![\w.])-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)(?!\w)")
 
 @cache
 def store() -> Store:
-    return Store(Catalogue(gallery_programs()), Computed())
+    return Store(Catalogue(gallery_programs()), StoreComputation())
 
 
 def names() -> list[str]:

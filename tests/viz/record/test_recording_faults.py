@@ -32,7 +32,7 @@ from viz.reading.library import about
 from viz.record import missing_recording, runner
 from viz.record.runner import ScriptError, run_script
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 from ..helpers.scripts import ROOT, SMALL, Capture, Script, kinds, raised, wait_for
@@ -411,7 +411,7 @@ def test_op_that_could_not_be_read_is_a_node_that_says_so(tmp_path: Path, monkey
     assert trace.events[place + 1 :] == whole.events[place + 1 :]
     assert about(trace, lost).startswith("Not seen: Backstep itself has failed in reading it (KeyError: 'planted', ")
     program = from_file(tmp_path / "t.backstep")
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     scene = store.scene(store.revision(program.id, None), None, {}, "").json()
     assert lost.name == "torch::mul" and "mul 2" in {node["label"] for node in scene["nodes"]}
     with pytest.raises(ValueError, match="it cannot be run again"):

@@ -17,7 +17,7 @@ from viz.run.run import Run
 from viz.scene.scene import scene
 from viz.server import programs
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Program, Store
 
 
@@ -65,7 +65,7 @@ def test_what_is_shown_beyond_what_was_checked_at_opening_is_checked_then(
 
 def said_of(program: Program) -> str:
     """What the page says of the rest of a recording."""
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     said: str = store.scene(store.revision(program.id, None), None, {}, "").json()["program"]["left_out"]
     return said
 

@@ -10,7 +10,7 @@ from engine.trace.events import Trace
 from viz import gallery
 from viz.scene.command_positions import last_place, places
 from viz.server import programs
-from viz.server.revisions import Computed, to_edits
+from viz.server.revisions import StoreComputation, to_edits
 from viz.server.store import Problem
 
 
@@ -50,4 +50,4 @@ def test_edited_gradient_of_several_roots_is_that_of_the_first_and_the_others_st
 def test_refused_edit_says_what_was_expected_what_was_found_and_what_to_do() -> None:
     refusal = r"expected numbers in shape \[2\], found shape \[3\].*Nothing was changed.*Try other numbers"
     with pytest.raises(Problem, match=refusal):
-        Computed().replay(several(), {"leaves": {"0": [1, 2, 3]}, "commands": None})
+        StoreComputation().replay(several(), {"leaves": {"0": [1, 2, 3]}, "commands": None})

@@ -10,7 +10,7 @@ import pytest
 from tests.viz.helpers import pictures
 from tests.viz.helpers.forms import fault_of_details, fault_of_scene
 from viz.server.programs import from_trace, record_source
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 OWN = """import engine as torch
@@ -34,7 +34,7 @@ def test_edited_revision_has_the_form_of_the_schema() -> None:
 def test_own_program_has_the_form_of_the_schema(tmp_path: Any) -> None:
     trace = record_source(OWN, tmp_path / "own.py")
     program = from_trace(trace)
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     scene = store.scene(store.revision(program.id, None), None, {}, "").json()
     assert fault_of_scene(json.dumps(scene)) == ""
     assert scene["error"] and scene["findings"] and [chapter["fix"] for chapter in scene["program"]["chapters"]]

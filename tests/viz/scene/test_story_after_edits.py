@@ -10,13 +10,13 @@ import pytest
 from tests.batches import batches
 from tests.viz.helpers import pictures
 from viz.server.programs import gallery_programs
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Problem, Revision, Store
 
 from ..server.test_revisions import spec
 
 PROGRAMS = [program for program in gallery_programs() if program.chapters is not None]
-STORE = Store(Catalogue(PROGRAMS), Computed())
+STORE = Store(Catalogue(PROGRAMS), StoreComputation())
 Json = dict[str, Any]
 
 

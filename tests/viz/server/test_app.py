@@ -17,7 +17,7 @@ from viz.server.app import build, guarded
 from viz.server.components.listeners import HEARD
 from viz.server.front.page import front
 from viz.server.http import compression, static
-from viz.server.http.gzip_pieces import Packed, pack
+from viz.server.http.gzip_pieces import DeflatedText, pack
 from viz.server.http.static import SCRIPTS, Assets, assets_folder
 from viz.server.store import Catalogue, Store
 
@@ -145,7 +145,7 @@ def test_equal_answers_are_compressed_once(monkeypatch: pytest.MonkeyPatch) -> N
     made = Client(guarded(build(Store(Catalogue([program()]), Fake()))))
     sizes: list[int] = []
 
-    def counted(text: bytes, level: int = 6) -> Packed:
+    def counted(text: bytes, level: int = 6) -> DeflatedText:
         sizes.append(len(text))
         return pack(text, level)
 

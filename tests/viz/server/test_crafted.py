@@ -19,7 +19,7 @@ from engine.trace.events import VjpRun
 from engine.trace.file.tracefile import save
 from tests.viz.helpers.crafted import holds_together
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 FILES = int(os.environ.get("BACKSTEP_CRAFTED_FILES", "400"))
@@ -49,7 +49,7 @@ def test_text_that_cannot_be_parsed_in_time_or_at_all_is_shown_as_lines(tmp_path
         save(dataclasses.replace(trace, files={name: f"{text}\n{more}"}), tmp_path / "f")
         before = time.process_time()
         program = from_file(tmp_path / "f")
-        store = Store(Catalogue([program]), Computed())
+        store = Store(Catalogue([program]), StoreComputation())
         holds_together(store.scene(store.revision(program.id, None), None, {}, "").json())
         assert time.process_time() - before < 10
 
@@ -65,7 +65,7 @@ def test_damaged_event_is_a_step_in_its_place(tmp_path: Path) -> None:
         db.execute("UPDATE events SET fields = replace(fields, 'true', 'false') WHERE id = ?", (last,))
         db.commit()
     program = from_file(tmp_path / "f")
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     scene = store.scene(store.revision(program.id, None), None, {}, "").json()
     assert [step["name"] for step in scene["steps"]] == ["mul", "mul", "damaged in the file"]
     assert scene["steps"][-1]["say"] == "The file is damaged here: this event and those after it cannot be read."

@@ -20,7 +20,7 @@ from viz.server.app import build, guarded
 from viz.server.callbacks.requests import EXPORT, NAMED, RERUN, SCENE
 from viz.server.http.security import MAX_BODY, TRACE_PATH
 from viz.server.programs import gallery_programs
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 PROGRAM = "constant_input"
@@ -34,7 +34,7 @@ WRONG: tuple[Any, ...] = (
 MARKS = {"NaN": "NaN", "Infinity": "Infinity", "1e999": "1e999", "surrogate": '"\\ud800"', "deep": DEEP,
          "long": "9" * 5000}  # fmt: skip
 
-app = build(Store(Catalogue(gallery_programs()), Computed()))
+app = build(Store(Catalogue(gallery_programs()), StoreComputation()))
 ASKING = {output: inspect.unwrap(one["callback"]) for output, one in app.callback_map.items() if "callback" in one}
 
 

@@ -19,14 +19,14 @@ from viz.scene.reading import READ, READINGS, reading_of, weight
 from viz.server.callbacks.answers import details_answer, scene_answer
 from viz.server.http.gzip_pieces import gzip, pack, pack_json
 from viz.server.programs import from_trace, gallery_programs
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import TRACES, Catalogue, Json, SceneJob, Store
 from viz.tasks.lru import Lru
 
 PROGRAM = "constant_input"
 
 
-class Counted(Computed):
+class Counted(StoreComputation):
     """The pure side on a small scene, which notes each trace that it makes."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ def test_a_thousand_edits_leave_as_many_traces_as_the_caches_hold() -> None:
 
 @pytest.mark.usefixtures("no_collection")
 def test_refused_edits_leave_nothing() -> None:
-    store = Store(Catalogue(gallery_programs()), Computed())
+    store = Store(Catalogue(gallery_programs()), StoreComputation())
     row = [0.5] * 20_000
     refused = [{"leaves": {"0": [float(number), *row]}, "commands": None} for number in range(12)]
     for wrong in refused[:2]:
@@ -101,7 +101,7 @@ def layers(count: int) -> Trace:
 
 
 def test_weight_of_a_trace_and_its_reading_is_about_what_they_take() -> None:
-    pure, base = Computed(), layers(12)
+    pure, base = StoreComputation(), layers(12)
     reading_of(pure.replay(base, {}))  # what is made once
     tracemalloc.start()
     try:
@@ -158,7 +158,7 @@ def test_packed_json_refuses_what_json_has_not() -> None:
 
 
 def test_a_revision_of_an_older_recording_is_never_answered_with_a_newer_one() -> None:
-    store = Store(Catalogue([from_trace(small(), "small")]), Computed())
+    store = Store(Catalogue([from_trace(small(), "small")]), StoreComputation())
     old = store.revision("my-small", edits(5.0))
     store.catalogue.add(from_trace(layers(1), "small"))
     for _ in range(200):

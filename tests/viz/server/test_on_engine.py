@@ -14,7 +14,7 @@ import engine
 from engine.replay.program import commands
 from engine.trace.events import AnyEvent, LeafCreated, OpCalled, Trace, Value, damaged_value
 from viz.server.library.on_engine import base_of
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Problem
 
 
@@ -50,7 +50,7 @@ def renamed(name: str) -> Callable[[AnyEvent], AnyEvent]:
 
 
 def edited(trace: Trace, leaf: int, numbers: list[float]) -> Trace:
-    return Computed().replay(trace, {"leaves": {str(leaf): numbers}, "commands": None})
+    return StoreComputation().replay(trace, {"leaves": {str(leaf): numbers}, "commands": None})
 
 
 def known(trace: Trace) -> list[Any]:
@@ -108,7 +108,7 @@ def test_values_that_no_trace_has_stay_unknown() -> None:
     spectrum = next(one for one in trace.events if isinstance(one, OpCalled) and one.name == "aten::own").outputs[0]
     lost = damaged_value((3,), "float32")
     trace = replace(trace, values=tuple(lost if nr == spectrum.value else v for nr, v in enumerate(trace.values)))
-    after = Computed().replay(trace, again(trace))
+    after = StoreComputation().replay(trace, again(trace))
     leaf = next(one for one in after.events if isinstance(one, LeafCreated) and one.tensor == spectrum.tensor)
     assert after.value(leaf.value).damaged and base_of(trace, after).value(leaf.value).damaged
 

@@ -14,12 +14,12 @@ import engine
 from engine.trace.events import Trace
 from viz.record.runner import SILENT, Script
 from viz.server.app import build
-from viz.server.front.local import Local
-from viz.server.front.uploads import Dropped
+from viz.server.front.local import LocalServer
+from viz.server.front.uploads import DroppedFiles
 from viz.server.library import on_torch
 from viz.server.library.pair import Pair, page
 from viz.server.programs import about_script
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Problem, Program, Store
 
 
@@ -31,7 +31,7 @@ def recorded(factor: float = 1.0) -> Trace:
 
 
 def made(script: Script | None) -> Store:
-    return Store(Catalogue([Program("lesson", about_script("lesson.py"), recorded, script=script)]), Computed())
+    return Store(Catalogue([Program("lesson", about_script("lesson.py"), recorded, script=script)]), StoreComputation())
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_reasons_why_a_program_cannot_run_there(monkeypatch: pytest.MonkeyPatch)
 def test_server_of_one_person_runs_it_and_one_for_many_does_not() -> None:
     def asked(sender: str, is_many: bool = False) -> Any:
         store = made(Script(Path("lesson.py"), ("1",)))
-        client = Client(build(store, local=None if is_many else Local(Dropped(store.catalogue))).server)
+        client = Client(build(store, local=None if is_many else LocalServer(DroppedFiles(store.catalogue))).server)
         return client.post(
             "/on-torch", data=json.dumps({"program": "lesson"}), content_type="application/json",
             headers={"Host": "127.0.0.1:8050"}, environ_base={"REMOTE_ADDR": sender},

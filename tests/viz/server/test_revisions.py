@@ -69,7 +69,7 @@ def test_that_no_gradient_is_passed_is_asked_for_in_one_word(gradient: Any, fits
     if fits:
         assert requests.read(requests.EXPORT, json.dumps(asked).encode()) == asked
         return
-    with pytest.raises(requests.Misshapen, match="should be numbers, or the strings nan, inf and -inf"):
+    with pytest.raises(requests.MalformedRequest, match="should be numbers, or the strings nan, inf and -inf"):
         requests.read(requests.EXPORT, json.dumps(asked).encode())
 
 

@@ -18,7 +18,7 @@ from viz.scene import reading
 from viz.server import store as server_store
 from viz.server.callbacks.answers import details_answer, live_answer, scene_answer
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Problem, Store, canonical, checked
 from viz.tasks.lru import Lru
 
@@ -90,7 +90,7 @@ def test_a_long_section_is_cut_and_read_once_however_small_the_caches(
     monkeypatch.setattr(reading, "_read", counted_read)
     monkeypatch.setattr(reading, "_readings", Lru(48, 1, lambda _, one: 2))
     monkeypatch.setattr(server_store, "TRACES", (48, 1))
-    asking, store = (Store(Catalogue([from_file(recording)]), Computed()) for _ in range(2))
+    asking, store = (Store(Catalogue([from_file(recording)]), StoreComputation()) for _ in range(2))
     revision = asking.revision("my-run", None)  # of the server; the other store is that of a process of its own
     first = store.scene(revision, None, {}, "").json()
     store.scene(revision, None, {group["id"]: True for group in first["groups"]}, "")

@@ -20,7 +20,7 @@ from tests.viz.helpers.fixtures import Fake, program
 from viz.server import server, store
 from viz.server.callbacks.answers import details_answer, graphs_answer, run_answer, scene_answer
 from viz.server.programs import from_file
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Json, SceneJob, Store
 from viz.server.workers import Workers
 
@@ -48,14 +48,14 @@ def workers() -> Iterator[Workers]:
 
 @pytest.fixture
 def here(file: Path) -> Store:
-    return Store(Catalogue([from_file(file)]), Computed())
+    return Store(Catalogue([from_file(file)]), StoreComputation())
 
 
 @pytest.fixture
 def far(file: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store for which any recording is long, and which makes no scene itself."""
     monkeypatch.setattr(store, "HEAVY", 1)
-    made = Store(Catalogue([from_file(file)]), Computed(), workers)
+    made = Store(Catalogue([from_file(file)]), StoreComputation(), workers)
     monkeypatch.setattr(made.pure, "scene", None)
     monkeypatch.setattr(made.pure, "details", None)
     return made
@@ -157,7 +157,7 @@ def test_a_file_that_was_replaced_is_not_read_for_the_recording_that_was_opened(
     monkeypatch.setattr(store, "HEAVY", 1)
     copy = tmp_path / "copy.backstep"
     copy.write_bytes(file.read_bytes())
-    made = Store(Catalogue([from_file(copy)]), Computed(), workers)
+    made = Store(Catalogue([from_file(copy)]), StoreComputation(), workers)
     assert len(made.trace(made.revision("my-copy", None)).events) > 20
     other = tmp_path / "other"
     with torch.record() as trace:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.trace.events import Trace
     from viz.record.block import Block
     from viz.server.lesson.notebook import Cell
-    from viz.server.server import Running
+    from viz.server.server import RunningServer
 
 __all__ = ["check", "engine", "open", "record", "replay", "show"]
 
@@ -61,7 +61,7 @@ def record(
     return Block(path, record_every=record_every, steps=steps, pause=pause)
 
 
-def show(trace: Trace, title: str = "trace", **options: Any) -> Running | Cell | None:
+def show(trace: Trace, title: str = "trace", **options: Any) -> RunningServer | Cell | None:
     """Open a trace in the browser; the options are those of `viz.show`.
 
     Raises TypeError for anything that is not a trace.

@@ -14,9 +14,19 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from engine.trace.file.database import TraceFileError
-from viz.server.http.gzip_pieces import Packed, pack
+from viz.server.http.gzip_pieces import DeflatedText, pack
 from viz.server.library.rerun import Reruns
-from viz.server.store import NOT_RECOMPUTED, Json, Later, Problem, Program, Revision, Store, bad_edits, unreadable
+from viz.server.store import (
+    NOT_RECOMPUTED,
+    Json,
+    Problem,
+    Program,
+    ResultPending,
+    Revision,
+    Store,
+    bad_edits,
+    unreadable,
+)
 
 log = logging.getLogger("backstep")
 
@@ -56,7 +66,7 @@ def scene_answer(store: Store, ask: Mapping[str, Any], turn: Turn = AT_ONCE) -> 
     return _safely(ask, answer)
 
 
-def _scene(store: Store, program: Program, revision: Revision, previous: Revision | None, *view: Any) -> Packed:
+def _scene(store: Store, program: Program, revision: Revision, previous: Revision | None, *view: Any) -> DeflatedText:
     """A scene; if only a run of the program can compute it, the Problem says so, and the page asks for that run."""
     try:
         return store.scene(revision, previous, *view)
@@ -130,7 +140,7 @@ def live_answer(store: Store, program: str) -> Json:
     return {"version": newest.version, "note": newest.note}
 
 
-def pieces(answer: Any) -> Iterator[Packed]:
+def pieces(answer: Any) -> Iterator[DeflatedText]:
     """The JSON of an answer in pieces: packed parts as they are, and the text around them."""
     text = ""
     for part in _parts(answer):
@@ -142,10 +152,10 @@ def pieces(answer: Any) -> Iterator[Packed]:
     yield pack(text.encode(), level=1)
 
 
-def _parts(data: Any) -> Iterator[str | Packed]:
-    if isinstance(data, Packed):
+def _parts(data: Any) -> Iterator[str | DeflatedText]:
+    if isinstance(data, DeflatedText):
         yield data
-    elif isinstance(data, dict) and any(isinstance(value, (dict, Packed)) for value in data.values()):
+    elif isinstance(data, dict) and any(isinstance(value, (dict, DeflatedText)) for value in data.values()):
         for place, (key, value) in enumerate(data.items()):
             yield f"{',' if place else '{'}{json.dumps(key)}:"
             yield from _parts(value)
@@ -190,7 +200,7 @@ def _safely(ask: Mapping[str, Any], answer: Callable[[], Json]) -> Json:
     request = ask.get("request")
     try:
         return {"request": request, **answer()}
-    except Later:
+    except ResultPending:
         return {"request": request, "later": True}
     except Problem as problem:
         return {"request": request, "problem": problem.as_json()}

@@ -34,7 +34,7 @@ from viz.server.callbacks.requests import (
     SCENE,
     DetailsAsk,
     FileAsk,
-    Misshapen,
+    MalformedRequest,
     SceneAsk,
     one_of,
     read,
@@ -42,9 +42,9 @@ from viz.server.callbacks.requests import (
 )
 from viz.server.components.listeners import HEARD
 from viz.server.export.formats import FORMATS, Exports
-from viz.server.front.local import Local, is_local
+from viz.server.front.local import LocalServer, is_local
 from viz.server.front.search import Search
-from viz.server.front.share import Started, network, share
+from viz.server.front.share import Launch, network, share
 from viz.server.front.uploads import refusal
 from viz.server.http.compression import reads_gzip
 from viz.server.http.gzip_pieces import gzip
@@ -53,7 +53,7 @@ from viz.server.library.on_torch import on_torch
 from viz.server.library.pair import Pair
 from viz.server.library.pair import page as pair_page
 from viz.server.library.rerun import Reruns
-from viz.server.store import Json, Later, Problem, Revision, Store
+from viz.server.store import Json, Problem, ResultPending, Revision, Store
 
 Admit = Callable[[str], Turn]
 """Gives a client, by its address, a place among those that wait for a computation."""
@@ -196,7 +196,7 @@ def _stopped() -> Problem:
     return Problem("ended", "This could not be computed", text, [("Open the gallery", "/")])
 
 
-def add_requests(app: Dash, exports: Exports, admit: Admit, local: Local | None, started: Started) -> None:
+def add_requests(app: Dash, exports: Exports, admit: Admit, local: LocalServer | None, started: Launch) -> None:
     """Adds the requests that are not callbacks: a newer recording, a program as it was recorded, the overview of its
     run, a revision's file."""
     server: Flask = app.server
@@ -210,8 +210,8 @@ def add_requests(app: Dash, exports: Exports, admit: Admit, local: Local | None,
 def _add_state(server: Flask, store: Store) -> None:
     """Adds the requests that ask whether the server runs, and whether a watched script has been recorded again."""
 
-    @server.errorhandler(Misshapen)
-    def misshapen(error: Misshapen) -> Response:
+    @server.errorhandler(MalformedRequest)
+    def misshapen(error: MalformedRequest) -> Response:
         return Response(f"Backstep's page sends no such request: {error}\n", 400, mimetype="text/plain")
 
     @server.get("/alive")
@@ -253,7 +253,7 @@ def _add_documents(server: Flask, store: Store, admit: Admit) -> None:
         return _packed(graphs_answer(store, request.args.get("program", "")))
 
 
-def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | None, started: Started) -> None:
+def _add_files(server: Flask, exports: Exports, admit: Admit, local: LocalServer | None, started: Launch) -> None:
     """Adds the requests that open trace files, share a view, and save files."""
 
     @server.post(TRACE_PATH)
@@ -264,7 +264,7 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
 
     @server.get("/share")
     def shared() -> Response:
-        start = started if is_local(request.environ) else Started()
+        start = started if is_local(request.environ) else Launch()
         port = int(request.environ.get("SERVER_PORT") or 0)
         return _json(share(start, port, request.args.get("path", "/"), network()))
 
@@ -277,7 +277,7 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
         try:
             with admit(request.remote_addr or ""):
                 body = exports.content(ending, _revision_of(exports.store, ask), ask.get("folds") or {})
-        except Later:
+        except ResultPending:
             return _json({"later": True}, 202)
         except Problem as problem:
             return _json({"problem": problem.as_json()}, 404)
@@ -292,7 +292,7 @@ def _add_files(server: Flask, exports: Exports, admit: Admit, local: Local | Non
             return _json({"problem": problem.as_json()}, 404)
 
 
-def _add_comparison(server: Flask, store: Store, local: Local | None, assets: str) -> None:
+def _add_comparison(server: Flask, store: Store, local: LocalServer | None, assets: str) -> None:
     """Adds the requests that run a program of the engine on PyTorch and show both recordings on one page."""
     pairs: dict[str, Pair] = {}
 
@@ -316,7 +316,7 @@ def _add_comparison(server: Flask, store: Store, local: Local | None, assets: st
         return Response(html, mimetype="text/html", headers={"Cache-Control": "no-store"})
 
 
-def _add_reruns(server: Flask, store: Store, local: Local | None) -> None:
+def _add_reruns(server: Flask, store: Store, local: LocalServer | None) -> None:
     """Adds the requests that run a script again with an edit in its place, and that stop this run."""
     reruns = Reruns(store, local.seconds) if local is not None else None
 

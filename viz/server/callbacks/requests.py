@@ -30,7 +30,7 @@ Index = Annotated[int, Field(ge=0, lt=2**53)]
 Place = Annotated[int, Field(ge=-1, lt=2**53)]
 
 
-class Misshapen(Exception):
+class MalformedRequest(Exception):
     """A request that this app never sends; the text is one line that says where and why."""
 
 
@@ -105,7 +105,7 @@ class EditsAsk(TypedDict, total=False):
 
 
 @with_config(STRICT)
-class Before(TypedDict):
+class PreviousAsk(TypedDict):
     """The revision whose values are shown beside the new ones."""
 
     edits: EditsAsk | None
@@ -119,7 +119,7 @@ class SceneAsk(TypedDict, total=False):
     program: Required[Name]
     edits: EditsAsk | None
     revision: Name | None
-    previous: Before | None
+    previous: PreviousAsk | None
     layout: Name
     folds: Folds
     section: Index | None
@@ -172,13 +172,13 @@ class FileAsk(TypedDict, total=False):
 
 
 @with_config(STRICT)
-class Named(TypedDict):
+class ProgramAsk(TypedDict):
     """A program by its name."""
 
     program: Name
 
 
-NAMED: TypeAdapter[Named] = TypeAdapter(Named)
+NAMED: TypeAdapter[ProgramAsk] = TypeAdapter(ProgramAsk)
 RERUN: TypeAdapter[RerunAsk] = TypeAdapter(RerunAsk)
 EXPORT: TypeAdapter[ExportAsk] = TypeAdapter(ExportAsk)
 SCENE: TypeAdapter[SceneAsk] = TypeAdapter(SceneAsk)
@@ -187,11 +187,11 @@ SCENE: TypeAdapter[SceneAsk] = TypeAdapter(SceneAsk)
 def read(shape: TypeAdapter[Any], body: bytes) -> Any:
     """The JSON of a request of this shape.
 
-    Raises Misshapen with one line.
+    Raises MalformedRequest with one line.
 
     >>> read(EXPORT, b'{"program": 3}')
     Traceback (most recent call last):
-    viz.server.callbacks.requests.Misshapen: program: Input should be a valid string
+    viz.server.callbacks.requests.MalformedRequest: program: Input should be a valid string
     """
     try:
         return shape.validate_json(body)
@@ -199,7 +199,7 @@ def read(shape: TypeAdapter[Any], body: bytes) -> Any:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"])
         line = " ".join(f"{place}: {first['msg']}".removeprefix(": ").split())
-        raise Misshapen(line if len(line) <= LONGEST else f"{line[:LONGEST]} …") from None
+        raise MalformedRequest(line if len(line) <= LONGEST else f"{line[:LONGEST]} …") from None
 
 
 def one_of(shapes: Sequence[Any]) -> TypeAdapter[Any]:

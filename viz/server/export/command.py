@@ -16,7 +16,7 @@ from viz.server.components.frame import frame
 from viz.server.export.formats import FORMATS, format_of
 from viz.server.export.painting import KINDS, Look, painted
 from viz.server.lesson.packing import nobody
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.scripts import add
 from viz.server.store import Catalogue, Problem, Program, Store
 
@@ -42,7 +42,7 @@ def export(
     try:
         catalogue = Catalogue(programs.gallery_programs())
         program = _program(catalogue, source, most or MOST, as_torch)
-        store = Store(catalogue, Computed())
+        store = Store(catalogue, StoreComputation())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they come from replays that nobody sees
             section = None if iteration is None else _section(store, program.id, iteration)

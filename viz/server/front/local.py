@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from viz.server.front.uploads import Dropped
+from viz.server.front.uploads import DroppedFiles
 from viz.server.http.security import LOOPBACK, host_name
 from viz.server.library.rerun import SECONDS
 
 
 @dataclass(frozen=True)
-class Local:
+class LocalServer:
     """A server of one person: it takes files. A program that it runs again for an edit may take so many `seconds`."""
 
-    dropped: Dropped
+    dropped: DroppedFiles
     seconds: float = SECONDS
 
 

@@ -72,7 +72,7 @@ class Hit(TypedDict):
     text: str
 
 
-class Found(TypedDict):
+class SearchAnswer(TypedDict):
     """The answer to a search.
 
     `instead` pairs each unknown word with the known word used for it; `near` says that no program has the words, and
@@ -125,7 +125,7 @@ class Search:
         self._words: dict[str, set[str]] = {}
         self._phrases: dict[tuple[str, ...], set[str]] = {}  # programs by the question that they answer
 
-    def find(self, question: str) -> Found:
+    def find(self, question: str) -> SearchAnswer:
         """The programs that answer a question, the best first; for an empty question none."""
         with self._lock:
             self._renew()

@@ -19,14 +19,14 @@ QUIET = 4
 
 
 @dataclass(frozen=True)
-class Started:
+class Launch:
     """The command line that started a server, if one did, and whether it listens on every address of the machine."""
 
     argv: Sequence[str] = ()
     everywhere: bool = False
 
 
-def share(started: Started, port: int, path: str, network: str | None) -> Json:
+def share(started: Launch, port: int, path: str, network: str | None) -> Json:
     """`{line, address, code}`: what to type, the address that others then open, and its QR code as a picture.
 
     The line is None if others can open the address already. All are None without a network, or if no command started

@@ -16,7 +16,7 @@ MOST = 32
 """Files that are kept until the app ends; the next one is refused."""
 
 
-class Dropped:
+class DroppedFiles:
     """The dropped files, in a folder that is removed with the app, and their programs."""
 
     def __init__(self, catalogue: Catalogue) -> None:

@@ -24,7 +24,7 @@ TEXTS = ("text/", "application/javascript", "application/json", "image/svg+xml")
 Headers = list[tuple[str, str]]
 
 
-class Compressed:
+class CompressionMiddleware:
     """WSGI middleware that sends the assets itself and all other text compressed, with a tag of its content."""
 
     def __init__(self, app: Application, assets: Assets) -> None:

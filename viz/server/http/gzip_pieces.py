@@ -28,7 +28,7 @@ END = b"\x03\x00"
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class DeflatedText:
     """A text in blocks of deflate that end at a byte, with its CRC-32 and its length in bytes."""
 
     blocks: bytes
@@ -44,24 +44,24 @@ class Packed:
         return json.loads(self.text)
 
 
-def pack(text: bytes, level: int = LEVEL) -> Packed:
+def pack(text: bytes, level: int = LEVEL) -> DeflatedText:
     """The text compressed.
 
     >>> pack(b"a text").text
     b'a text'
     """
     deflate = zlib.compressobj(level, zlib.DEFLATED, RAW)
-    return Packed(deflate.compress(text) + deflate.flush(zlib.Z_FULL_FLUSH), zlib.crc32(text), len(text))
+    return DeflatedText(deflate.compress(text) + deflate.flush(zlib.Z_FULL_FLUSH), zlib.crc32(text), len(text))
 
 
 @runtime_checkable
-class Written(Protocol):
+class JsonPart(Protocol):
     """A part of a document whose JSON exists already."""
 
     def json(self) -> str: ...
 
 
-def pack_json(data: Any) -> Packed:
+def pack_json(data: Any) -> DeflatedText:
     """The JSON of `data`.  Raises ValueError if it contains a number that JSON does not have."""
     return pack(_json(data).encode(), QUICK)
 
@@ -74,7 +74,7 @@ def _json(data: Any) -> str:
     """
     if not isinstance(data, dict):
         return _plain(data)
-    parts = ((key, part.json() if isinstance(part, Written) else _plain(part)) for key, part in data.items())
+    parts = ((key, part.json() if isinstance(part, JsonPart) else _plain(part)) for key, part in data.items())
     return f"{{{','.join(f'{_plain(key)}:{text}' for key, text in parts)}}}"
 
 
@@ -82,7 +82,7 @@ def _plain(data: Any) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False)
 
 
-def gzip(pieces: Iterable[Packed]) -> bytes:
+def gzip(pieces: Iterable[DeflatedText]) -> bytes:
     """The pieces one after the other as one gzip file.
 
     >>> import gzip as library

@@ -14,7 +14,7 @@ from viz.record.block import Block
 from viz.server import programs
 from viz.server.components.frame import HEIGHT, frame_attributes
 from viz.server.lesson.page import lesson
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 
@@ -43,7 +43,7 @@ def cell(trace: Trace, title: str) -> Cell:
     program = programs.from_trace(trace, title)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come from replays that nobody has asked for yet
-        return Cell(lesson(Store(Catalogue([program]), Computed()), program.id))
+        return Cell(lesson(Store(Catalogue([program]), StoreComputation()), program.id))
 
 
 def register(shell: Any) -> None:

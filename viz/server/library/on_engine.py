@@ -34,19 +34,19 @@ from engine.trace.summary import statistics
 from viz.reading.library import is_missing, library
 from viz.reading.text import rough
 
-from .rounding_alone import RoundingAlone
+from .rounding_alone import RoundingSearch
 
 FARTHEST = 1e-2
 """The difference, relative to the largest number of a value, up to which the engine counts as doing the same.  Adam's
 first step makes a difference of a thousandth of gradients that are nothing but rounding, such as a key's bias."""
 
 
-class Unlike(ValueError):
+class UnlikeEngine(ValueError):
     """Raised if the engine cannot replay this recording; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recomputed:
+class Recomputation:
     """A recording as the engine computes it, with the largest relative difference of a value.
 
     `unknown` are the values of tensors that no trace has, such as complex ones, and that no op of the engine uses: in
@@ -107,7 +107,7 @@ class Recomputed:
         return f"Recomputed by Backstep's engine, which agrees with the recording {measured}{without}."
 
 
-_replays: weakref.WeakKeyDictionary[Trace, Recomputed | str] = weakref.WeakKeyDictionary()
+_replays: weakref.WeakKeyDictionary[Trace, Recomputation | str] = weakref.WeakKeyDictionary()
 """The replays by recording, or why there is none; kept as long as the recording is in memory."""
 
 
@@ -115,37 +115,39 @@ def base_of(trace: Trace, revision: Trace) -> Trace:
     """The trace with which a revision of a recording is compared: for a replay, the recording as the engine computes
     it, if that was asked for before; for a run on the library itself, the recording."""
     outcome = _replays.get(trace) if library(trace) and not library(revision) else None
-    return outcome.page_trace(outcome.trace) if isinstance(outcome, Recomputed) else trace
+    return outcome.page_trace(outcome.trace) if isinstance(outcome, Recomputation) else trace
 
 
-def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputed:
+def recomputed(trace: Trace, leaves: Mapping[int, object]) -> Recomputation:
     """A recording of another library as the engine computes it, for edits that change these leaves.
 
-    Raises Unlike, with the reason, if the engine lacks an op that takes part in backward or that an edited leaf
+    Raises UnlikeEngine, with the reason, if the engine lacks an op that takes part in backward or that an edited leaf
     reaches, if it does something else, or if its numbers differ by more than rounding explains.  Runs the engine.
     """
     outcome = _replays.get(trace)
     if outcome is None:
         try:
             outcome = _measured(trace)
-        except Unlike as error:
+        except UnlikeEngine as error:
             outcome = str(error)
         except ValueError as error:  # a value that was not kept
             outcome = f"{str(error).rstrip('.')}."
         _replays[trace] = outcome
     if isinstance(outcome, str):
-        raise Unlike(outcome)
+        raise UnlikeEngine(outcome)
     reached = _reached(trace, set(leaves))
     if reached is not None:
-        raise Unlike(f"The edited leaf reaches {_name_in_line(trace, reached)}, which Backstep's engine does not have.")
+        raise UnlikeEngine(
+            f"The edited leaf reaches {_name_in_line(trace, reached)}, which Backstep's engine does not have."
+        )
     return outcome
 
 
-def _measured(trace: Trace) -> Recomputed:
+def _measured(trace: Trace) -> Recomputation:
     """Run a recording again and compare every value."""
     narrow = next((one for one in map(_narrow, trace.events) if one), None)
     if narrow is not None:
-        raise Unlike(f"The program computes in {narrow}, which Backstep's engine does not have.")
+        raise UnlikeEngine(f"The program computes in {narrow}, which Backstep's engine does not have.")
     unknown = _unknown(trace)
     places = {tensor: len(trace.values) + nr for nr, tensor in enumerate(unknown)}
     zeros = [_zeros(value) for value in unknown.values()]
@@ -155,20 +157,22 @@ def _measured(trace: Trace) -> Recomputed:
     if lost:
         again = replay(replace(program, events=tuple(_as_write(one, lost) for one in program.events)))
     _same_events(trace, again)
-    worst, rounding = 0.0, RoundingAlone(trace)
+    worst, rounding = 0.0, RoundingSearch(trace)
     for before, after in zip(trace.events, again.events, strict=True):
         rounding.see(before)
         for mine, its in zip(_values(before), _values(after), strict=False):
             worst = max(worst, _difference(rounding, again, mine, its, worst))
     if worst > FARTHEST:
-        raise Unlike(f"Backstep's engine computes different numbers from the recording: they differ by {rough(worst)}.")
+        raise UnlikeEngine(
+            f"Backstep's engine computes different numbers from the recording: they differ by {rough(worst)}."
+        )
     meta = {key: value for key, value in again.meta.items() if key not in ("doubt", "why", "edits")}
     unseen = frozenset(lost.values())
     own = replace(again, meta=meta)
-    return Recomputed(own, worst, unknown, unseen, _writers(trace, unseen), bool(rounding.elements))
+    return Recomputation(own, worst, unknown, unseen, _writers(trace, unseen), bool(rounding.elements))
 
 
-def _difference(rounding: RoundingAlone, again: Trace, mine: int | None, its: int | None, worst: float) -> float:
+def _difference(rounding: RoundingSearch, again: Trace, mine: int | None, its: int | None, worst: float) -> float:
     if mine is None or its is None:
         return 0.0 if mine is its else float("inf")
     computed = again.value(its).array
@@ -227,7 +231,7 @@ def _with_fixed(trace: Trace, places: Mapping[int, int]) -> Iterator[AnyEvent]:
     """The events of a recording; an op that the engine lacks, and through which no gradient goes, gives its recorded
     result, or the value that `places` has for its tensor.
 
-    Raises Unlike if the engine lacks any other op.
+    Raises UnlikeEngine if the engine lacks any other op.
     """
     for event in trace.events:
         if not is_missing(event):
@@ -236,7 +240,9 @@ def _with_fixed(trace: Trace, places: Mapping[int, int]) -> Iterator[AnyEvent]:
         assert isinstance(event, OpCalled)
         (out, *more) = event.outputs or (None,)
         if event.node is not None or out is None or more or out.view_of is not None:
-            raise Unlike(f"The program uses {_name_in_line(trace, event)}, which Backstep's engine does not have.")
+            raise UnlikeEngine(
+                f"The program uses {_name_in_line(trace, event)}, which Backstep's engine does not have."
+            )
         if event.inplace is not None:
             yield WrittenOutside(event.index, event.stack, out.tensor, out.version, out.value, loops=event.loops)
         else:
@@ -310,15 +316,15 @@ def _reached(trace: Trace, tensors: set[int]) -> OpCalled | None:
 
 
 def _same_events(trace: Trace, again: Trace) -> None:
-    """Raises Unlike if the replay does something that the recording does not."""
+    """Raises UnlikeEngine if the replay does something that the recording does not."""
     for before, after in zip(trace.events, again.events, strict=False):
         if isinstance(after, ErrorRaised) and not isinstance(before, ErrorRaised):
-            raise Unlike(f"Backstep's engine stops where PyTorch goes on: {after.message}")
+            raise UnlikeEngine(f"Backstep's engine stops where PyTorch goes on: {after.message}")
         if not is_missing(before) and _outline(before) != _outline(after):
             what = _name_in_line(trace, before) if isinstance(before, OpCalled) else type(before).__name__
-            raise Unlike(f"Backstep's engine does something else from event {before.index:,} on ({what}).")
+            raise UnlikeEngine(f"Backstep's engine does something else from event {before.index:,} on ({what}).")
     if len(trace.events) != len(again.events):
-        raise Unlike("Backstep's engine does something else at the end of the program.")
+        raise UnlikeEngine("Backstep's engine does something else at the end of the program.")
 
 
 def _outline(event: AnyEvent) -> tuple[object, ...]:

@@ -36,9 +36,16 @@ from viz.record.runner import (
 )
 from viz.record.torch.changes import write
 from viz.run.run import Run
-from viz.server.library.run_changes import Cannot, by_call, by_number, call_arguments, difference_elsewhere, leaf_values
+from viz.server.library.run_changes import (
+    RunEditError,
+    by_call,
+    by_number,
+    call_arguments,
+    difference_elsewhere,
+    leaf_values,
+)
 from viz.server.revisions import to_edits
-from viz.server.store import Again, Problem, Program, Revision, Store
+from viz.server.store import Problem, Program, ProgramRerun, Revision, Store
 from viz.server.workers import TraceFile
 
 SECONDS = 600.0
@@ -52,14 +59,16 @@ UNCHANGED = "Nothing was changed: the previous revision is still shown."
 
 
 def script_of(trace: Trace) -> Script:
-    """The source of a recording, if it can be run again here. Raises Cannot, with the reason."""
+    """The source of a recording, if it can be run again here. Raises RunEditError, with the reason."""
     ran = trace.meta.get("ran")
     if not library(trace) or not isinstance(ran, Mapping) or not trace.argv:
-        raise Cannot("Only a script that `backstep run` or `backstep record` has recorded on PyTorch can be run again.")
+        raise RunEditError(
+            "Only a script that `backstep run` or `backstep record` has recorded on PyTorch can be run again."
+        )
     if ran.get("processes") != "1":
-        raise Cannot("It is one of several processes; only the launcher of the program can run them again.")
+        raise RunEditError("It is one of several processes; only the launcher of the program can run them again.")
     if ran.get("place") != place_of(os.getcwd()):
-        raise Cannot(
+        raise RunEditError(
             "It was recorded in another folder or with another Python. Start `backstep open --rerun` in the same "
             "folder and environment as the recording."
         )
@@ -70,26 +79,26 @@ def script_of(trace: Trace) -> Script:
         steps = tuple((int(first), None if end is None else int(end)) for first, end in limits.pop("steps", ()))
         source = Script(script, tuple(trace.argv[1:]), module, Limits(steps, **limits))
     except (ScriptError, OSError, TypeError, ValueError) as error:
-        raise Cannot(str(error)) from error
+        raise RunEditError(str(error)) from error
     unchanged(source, trace)
     return source
 
 
 def unchanged(script: Script, trace: Trace) -> None:
-    """Raises Cannot if a file of the program has changed since it was recorded."""
+    """Raises RunEditError if a file of the program has changed since it was recorded."""
     folder = script.path.absolute().parent
     if script.path.name not in trace.files:  # nobody has seen it run: the file may name any script
-        raise Cannot(f"The recording does not have the text of {script.path.name}.")
+        raise RunEditError(f"The recording does not have the text of {script.path.name}.")
     for name, recorded in trace.files.items():
         path = folder / name
         try:
             now = path.read_text("utf-8", "replace")
         except OSError:
             if path.name == script.path.name:
-                raise Cannot(f"{name} is no longer there.") from None
+                raise RunEditError(f"{name} is no longer there.") from None
             continue  # a recording has only the name of a file that is elsewhere
         if now.splitlines() != recorded.splitlines():
-            raise Cannot(f"{name} has changed since it was recorded: record it again.")
+            raise RunEditError(f"{name} has changed since it was recorded: record it again.")
 
 
 class Reruns:
@@ -126,7 +135,7 @@ class Reruns:
                 raise _problem("Another edit followed this one.")
             try:
                 self._keep(revision, self._ran(revision, turn))
-            except (Cannot, ScriptError, OSError, TraceFileError, ValueError, KeyError) as error:
+            except (RunEditError, ScriptError, OSError, TraceFileError, ValueError, KeyError) as error:
                 raise _problem(str(error)) from error
 
     def stop(self) -> None:
@@ -141,18 +150,18 @@ class Reruns:
                 self._is_stopped = True
                 ended(self._process)
 
-    def _ran(self, revision: Revision, turn: int) -> Again:
+    def _ran(self, revision: Revision, turn: int) -> ProgramRerun:
         program = self.store.catalogue.find(revision.program)
         script = program.again
         if script is None:
-            raise Cannot("Backstep runs a program again only with `--rerun`.")
+            raise RunEditError("Backstep runs a program again only with `--rerun`.")
         run, section = self.store.whole(revision)
         unchanged(script, run.whole)
         base = self.store.base(revision)
         edits = to_edits(base, revision.edits)
         leaves, calls = leaf_values(run, section, base, edits), call_arguments(run, section, base, edits)
         if not leaves and not calls:
-            raise Cannot("These edits would not change a run of the program.")
+            raise RunEditError("These edits would not change a run of the program.")
         folder = own_folder()
         plan, target = folder / "changes.json", folder / f"{script.path.stem}.backstep"
         write(plan, by_number(run, leaves), by_call(run, calls))
@@ -166,10 +175,10 @@ class Reruns:
             raise
         whose = "The loss and the other rows of the run are those of the recording." if run.is_divided else ""
         parts = filter(None, (f"Run again by {name}.", whose, elsewhere, recording.explanation))
-        return Again(TraceFile.of(target, program.most), " ".join(parts))
+        return ProgramRerun(TraceFile.of(target, program.most), " ".join(parts))
 
     def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> Recording:
-        """The recording of a run. Raises Cannot if the run did not reach its end, or not all changes."""
+        """The recording of a run. Raises RunEditError if the run did not reach its end, or not all changes."""
         script = program.again
         assert script is not None
         is_late = threading.Event()
@@ -204,29 +213,29 @@ class Reruns:
             for timer in timers:
                 timer.cancel()
         if is_late.is_set():
-            raise Cannot(
+            raise RunEditError(
                 f"{name} ran for more than {self.seconds:,.0f} s and was stopped. --rerun-seconds sets this limit."
             )
         if self._is_stopped:
-            raise Cannot(f"{name} was stopped.")
+            raise RunEditError(f"{name} was stopped.")
         done = recording.changes
         if done is None:
             how = f"signal {-recording.returncode}" if recording.returncode < 0 else f"status {recording.returncode}"
-            raise Cannot(f"{name} ended in the middle of its run, with {how}.")
+            raise RunEditError(f"{name} ended in the middle of its run, with {how}.")
         if done.reads_input:
-            raise Cannot(f"{name} reads its standard input, which a recording does not have.")
+            raise RunEditError(f"{name} reads its standard input, which a recording does not have.")
         if done.fault:
-            raise Cannot(f"The edit does not fit {name} as it runs now: {done.fault}.")
+            raise RunEditError(f"The edit does not fit {name} as it runs now: {done.fault}.")
         if done.missed:
-            raise Cannot(
+            raise RunEditError(
                 f"{name} did not reach the position of the edit when it ran again. {recording.explanation}".strip()
             )
         cut = open_trace(str(target)).meta.get("cut")
         if cut and not run.whole.meta.get("cut"):
-            raise Cannot(f"The recording of {name} became much longer than the first one, and was ended.")
+            raise RunEditError(f"The recording of {name} became much longer than the first one, and was ended.")
         return recording
 
-    def _keep(self, revision: Revision, again: Again) -> None:
+    def _keep(self, revision: Revision, again: ProgramRerun) -> None:
         self.store.again[revision.id] = again
         self._recordings[revision.id] = Path(again.file.path)
         while len(self._recordings) > MOST:

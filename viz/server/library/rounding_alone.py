@@ -12,7 +12,7 @@ from engine.trace.events import Accumulated, AnyEvent, OpCalled, Trace, VjpRun
 from viz.reading.library import gap, rounding, scale
 
 
-class RoundingAlone:
+class RoundingSearch:
     """Finds these numbers while the events of a recording go by.
 
     Both tables are by value: `least` has the size of the terms of a sum, `elements` says which elements are rounding

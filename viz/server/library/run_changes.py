@@ -23,7 +23,7 @@ OWN_SOURCES = frozenset(
 """Leaves that no edit elsewhere changes; other numbers in them are other random numbers."""
 
 
-class Cannot(ValueError):
+class RunEditError(ValueError):
     """Raised if an edit cannot be made in a run of the program; the text says why."""
 
 
@@ -38,13 +38,15 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
         leaf = leaves.get(tensor)
         name = base.names.get(tensor, "The edited tensor")
         if leaf is None:
-            raise Cannot(f"{name} is computed by an op; only values of leaves can be changed in a run of the program.")
+            raise RunEditError(
+                f"{name} is computed by an op; only values of leaves can be changed in a run of the program."
+            )
         creation = int(run.outline.born[tensors[tensor]])
         event = run.whole.events[creation]
         is_before = run.is_divided and creation < run.sections[section].start
         same = isinstance(event, LeafCreated) and between(base.value(leaf.value), run.whole.value(event.value)) == 0.0
         if not isinstance(event, LeafCreated) or (is_before and (section or not same)):
-            raise Cannot(f"{name} comes from an earlier iteration: edit it in the iteration that makes it.")
+            raise RunEditError(f"{name} comes from an earlier iteration: edit it in the iteration that makes it.")
         changed[creation] = fitted(values, leaf.shape, leaf.dtype, name).tolist()
     return changed
 
@@ -67,7 +69,7 @@ def call_arguments(run: Run, section: int, base: Trace, edits: Edits) -> dict[in
         return {}
     recorded = commands(base)
     if [(one.id, _fixed(one)) for one in recorded] != [(one.id, _fixed(one)) for one in edits.commands]:
-        raise Cannot(
+        raise RunEditError(
             "When the program runs again, only the gradients and flags of its backward calls and the values of leaves "
             "can be changed. To add, remove or move calls, change the script."
         )

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.trace.events import Trace
 from viz.server.production.places import free_place
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Problem
 
 CLIENTS = 4096
@@ -39,7 +39,7 @@ class Bounds:
     """The number of events of a section from which on its scene is made in the background: it takes 3 s and more."""
 
 
-class BoundedReplays(Computed):
+class BoundedReplays(StoreComputation):
     """The pure side of the app, with replays that are stopped at their bounds."""
 
     def __init__(self, bounds: Bounds) -> None:

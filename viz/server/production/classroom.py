@@ -13,7 +13,7 @@ from viz.server.app import build
 from viz.server.callbacks.register import Background
 from viz.server.lesson.course import course
 from viz.server.production.bounds import BoundedReplays, Bounds
-from viz.server.production.result_store import Making, Results
+from viz.server.production.result_store import BackgroundShelf, Results
 from viz.server.production.revision_file import RevisionFile
 from viz.server.store import Catalogue, Program, Revisions, Shelf, Store
 from viz.server.workers import Workers
@@ -112,6 +112,6 @@ def store(
 def background(room: Classroom, only: str | None = None) -> tuple[Any, Store]:
     """The jobs of a process in the background, and the store that they ask; nothing of its app is served."""
     jobs, results, revisions = queue(room)
-    own = store(room, revisions, Making(results), None, only)
+    own = store(room, revisions, BackgroundShelf(results), None, only)
     build(own, background=Background(jobs, "nothing is served"))
     return jobs, own

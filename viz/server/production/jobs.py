@@ -15,7 +15,7 @@ LIMIT = 120
 """Seconds that a job may take."""
 
 
-class Shared(ABC):
+class SharedJobs(ABC):
     """One job for all who ask the same; the other base of its classes is a manager of Dash.
 
     `notes` is shared by all processes: it has the job by its question, and by the job whether others joined.

@@ -17,11 +17,11 @@ from viz.server.http.security import Application, StartResponse
 log = logging.getLogger("backstep.requests")
 
 
-class Lines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """A record as one line of JSON.
 
     >>> record = logging.LogRecord("backstep", logging.INFO, "", 0, "a worker %s", ("started",), None)
-    >>> json.loads(Lines().format(record))["text"]
+    >>> json.loads(JsonFormatter().format(record))["text"]
     'a worker started'
     """
 
@@ -44,7 +44,7 @@ class JsonLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
     def setup(self, cfg: Any) -> None:
         self.cfg = cfg
         handler = logging.StreamHandler(sys.stdout)
-        handler.setFormatter(Lines())
+        handler.setFormatter(JsonFormatter())
         for logger in (self.error_log, logging.getLogger("backstep"), logging.getLogger("waitress")):
             logger.handlers[:] = [handler]
             logger.propagate = False
@@ -57,7 +57,7 @@ class JsonLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
         """Likewise."""
 
 
-class Logged:
+class RequestLog:
     """WSGI middleware that writes a line for each request: its path, without what a visitor typed, and its answer."""
 
     def __init__(self, app: Application) -> None:

@@ -18,7 +18,7 @@ import psutil
 from dash import DiskcacheManager
 from diskcache import Cache, JSONDisk
 
-from viz.server.production.jobs import Shared, crowded
+from viz.server.production.jobs import SharedJobs, crowded
 from viz.tasks.worker_process import started
 
 BYTES = 512 << 20
@@ -45,7 +45,7 @@ class DiskResults:
         self.cache.set(key, io.BytesIO(value), read=True, expire=seconds)
 
 
-class DiskJobs(Shared, DiskcacheManager):
+class DiskJobs(SharedJobs, DiskcacheManager):
     """Jobs as processes; a job's name is its process and its start time, because process numbers come again."""
 
     def __init__(self, folder: Path, room: Mapping[str, Any]) -> None:

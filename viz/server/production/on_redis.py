@@ -13,7 +13,7 @@ import redis
 from celery import Celery
 from dash import CeleryManager
 
-from viz.server.production.jobs import LIMIT, Shared, crowded
+from viz.server.production.jobs import LIMIT, SharedJobs, crowded
 from viz.server.production.result_store import LIFETIME
 from viz.server.store import Problem, Revision
 
@@ -87,7 +87,7 @@ class RedisRevisions:
         return revision
 
 
-class RedisJobs(Shared, CeleryManager):
+class RedisJobs(SharedJobs, CeleryManager):
     """Jobs as tasks of Celery."""
 
     def __init__(self, url: str) -> None:

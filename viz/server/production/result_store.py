@@ -10,8 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
-from viz.server.http.gzip_pieces import Packed
-from viz.server.store import Later, Problem
+from viz.server.http.gzip_pieces import DeflatedText
+from viz.server.store import Problem, ResultPending
 
 LIFETIME = 3600
 """Seconds for which a result is kept."""
@@ -40,20 +40,20 @@ class _Shelf:
         return int(self.results.get(_progress_of(request)) or 0)
 
 
-class Looking(_Shelf):
-    """The store of a process that answers visitors. Raises Later if a result is not there."""
+class VisitorShelf(_Shelf):
+    """The store of a process that answers visitors. Raises ResultPending if a result is not there."""
 
     def __init__(self, results: Results, long: int) -> None:
         self.results, self.long = results, long
 
-    def __call__(self, request: str, make: Callable[[], Packed]) -> Packed:
+    def __call__(self, request: str, make: Callable[[], DeflatedText]) -> DeflatedText:
         content = self.results.get(key_of(request))
         if content is None:
-            raise Later
+            raise ResultPending
         return unpacked(content)
 
 
-class Making(_Shelf):
+class BackgroundShelf(_Shelf):
     """The store of a process in the background: a request for something that took others long. Raises Problem if a
     result is too large."""
 
@@ -62,7 +62,7 @@ class Making(_Shelf):
     def __init__(self, results: Results, largest: int = LARGEST) -> None:
         self.results, self.largest = results, largest
 
-    def __call__(self, request: str, make: Callable[[], Packed]) -> Packed:
+    def __call__(self, request: str, make: Callable[[], DeflatedText]) -> DeflatedText:
         content = self.results.get(key_of(request))
         if content is not None:
             return unpacked(content)
@@ -81,7 +81,7 @@ def _progress_of(request: str) -> str:
     return f"{key_of(request)}:progress"
 
 
-def packed(text: Packed) -> bytes:
+def packed(text: DeflatedText) -> bytes:
     """A compressed text as bytes.
 
     >>> from viz.server.http.gzip_pieces import pack
@@ -91,9 +91,9 @@ def packed(text: Packed) -> bytes:
     return HEAD.pack(text.crc, text.size) + text.blocks
 
 
-def unpacked(data: bytes) -> Packed:
+def unpacked(data: bytes) -> DeflatedText:
     crc, size = HEAD.unpack_from(data)
-    return Packed(data[HEAD.size :], crc, size)
+    return DeflatedText(data[HEAD.size :], crc, size)
 
 
 def _too_large() -> Problem:

@@ -19,13 +19,13 @@ from gunicorn.app.base import BaseApplication
 
 from viz.server.app import build, guarded
 from viz.server.callbacks.register import Background
-from viz.server.front.share import Started
+from viz.server.front.share import Launch
 from viz.server.http.security import Application
 from viz.server.lesson.course import record_course
 from viz.server.production.bounds import Admission, Bounds
 from viz.server.production.classroom import DISK, Classroom, folder_programs, queue, shared_secret, store
-from viz.server.production.json_log import JsonLogger, Logged
-from viz.server.production.result_store import Looking
+from viz.server.production.json_log import JsonLogger, RequestLog
+from viz.server.production.result_store import VisitorShelf
 from viz.server.production.worker import WaitressWorker
 from viz.server.server import ANY_ADDRESS
 from viz.server.workers import Workers
@@ -34,19 +34,19 @@ GRACE = 30
 """Seconds that a worker process has for what it has begun, when it is replaced."""
 
 
-def application(room: Classroom, allowed: Iterable[str], started: Started) -> Application:
+def application(room: Classroom, allowed: Iterable[str], started: Launch) -> Application:
     """The app of one worker process."""
     jobs, results, revisions = queue(room)
-    own = store(room, revisions, Looking(results, room.bounds.long), Workers(1))
+    own = store(room, revisions, VisitorShelf(results, room.bounds.long), Workers(1))
     admission = Admission(room.bounds, room.shared)
     app = build(own, admission.turn, background=Background(jobs, room.secret), started=started)
-    return Logged(guarded(app, allowed))
+    return RequestLog(guarded(app, allowed))
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with these settings; `load` is called in each worker process."""
 
-    def __init__(self, address: str, workers: int, room: Classroom, allowed: Iterable[str], started: Started) -> None:
+    def __init__(self, address: str, workers: int, room: Classroom, allowed: Iterable[str], started: Launch) -> None:
         self.arguments = room, tuple(allowed), started
         self.settings: dict[str, Any] = {
             "bind": address, "workers": workers, "worker_class": WaitressWorker, "graceful_timeout": GRACE,
@@ -81,4 +81,4 @@ def serve(
     folder_programs(folder, shared)
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     room = Classroom(folder, shared, queue_at, secret, bounds or Bounds())
-    Server(address, workers, room, allowed, Started(sys.argv, host in ANY_ADDRESS)).run()
+    Server(address, workers, room, allowed, Launch(sys.argv, host in ANY_ADDRESS)).run()

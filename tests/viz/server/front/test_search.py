@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from viz.gallery import gallery
-from viz.server.front.search import CLOSE, OPEN, Found, Search
+from viz.server.front.search import CLOSE, OPEN, Search, SearchAnswer
 from viz.server.programs import gallery_programs
 
 QUESTIONS = tomllib.loads((Path(__file__).parent / "questions.toml").read_text("utf-8"))["question"]
@@ -21,7 +21,7 @@ def search() -> Search:
     return Search(lambda: PROGRAMS)
 
 
-def best(found: Found, count: int = 3) -> list[str]:
+def best(found: SearchAnswer, count: int = 3) -> list[str]:
     return [hit["program"] for hit in found["hits"][:count]]
 
 
@@ -101,7 +101,7 @@ def test_no_question_leaves_an_empty_page(search: Search) -> None:
     for typed in ("banana", "qqqq", '" OR *', "ü", "x" * 4000):
         assert search.find(typed)["hits"], typed
     assert search.find("qqqq")["near"] and search.find("banana")["near"]
-    nothing: Found = {"hits": [], "instead": [], "near": False}  # then the page shows the whole gallery
+    nothing: SearchAnswer = {"hits": [], "instead": [], "near": False}  # then the page shows the whole gallery
     assert search.find("  ") == search.find("???") == nothing
 
 

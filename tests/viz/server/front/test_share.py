@@ -6,11 +6,11 @@ import pytest
 from werkzeug.test import Client
 
 from viz.server.app import build, guarded
-from viz.server.front.local import Local, is_local
-from viz.server.front.share import Started, line, network, qr, share
-from viz.server.front.uploads import MOST, Dropped
+from viz.server.front.local import LocalServer, is_local
+from viz.server.front.share import Launch, line, network, qr, share
+from viz.server.front.uploads import MOST, DroppedFiles
 from viz.server.programs import gallery_programs
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 pytest.importorskip("segno", reason="needs segno, which Backstep depends on")
@@ -39,17 +39,19 @@ def test_line_is_the_command_with_another_address_and_leaves_a_scripts_own_argum
 def test_code_is_a_picture_and_a_long_address_has_none() -> None:
     assert (qr("http://10.0.0.2:8050/?program=weights") or "").startswith("data:image/svg+xml")
     assert qr("x" * 4000) is None
-    assert share(Started(["backstep"]), 1, "/", None) == share(Started(), 1, "/", "10.0.0.2")
+    assert share(Launch(["backstep"]), 1, "/", None) == share(Launch(), 1, "/", "10.0.0.2")
 
 
 def test_address_that_is_served_already_needs_no_line() -> None:
-    found = share(Started(["backstep"], everywhere=True), 8050, "/?step=3", "10.0.0.2")
+    found = share(Launch(["backstep"], everywhere=True), 8050, "/?step=3", "10.0.0.2")
     assert (found["line"], found["address"]) == (None, "http://10.0.0.2:8050/?step=3")
     assert found["code"].startswith("data:image/svg+xml")
 
 
 def test_only_this_machine_is_told_how_the_server_was_started() -> None:
-    app = build(Store(Catalogue(gallery_programs()[:1]), Computed()), started=Started(["backstep", "serve", "lessons"]))
+    app = build(
+        Store(Catalogue(gallery_programs()[:1]), StoreComputation()), started=Launch(["backstep", "serve", "lessons"])
+    )
     client = Client(guarded(app, ["class.example"]))
     if network() is not None:
         own = client.get("/share?path=/", environ_base={"REMOTE_ADDR": "127.0.0.1"}).json
@@ -74,14 +76,14 @@ def test_who_sits_at_this_machine(sender: str, host: str, expected: bool) -> Non
 
 def test_nothing_is_opened_for_others_or_without_end() -> None:
     catalogue = Catalogue(gallery_programs()[:1])
-    store = Store(catalogue, Computed())
-    dropped = Dropped(catalogue)
+    store = Store(catalogue, StoreComputation())
+    dropped = DroppedFiles(catalogue)
     sent = {"Content-Type": "application/vnd.sqlite3"}
-    for local, sender in ((None, "127.0.0.1"), (Local(dropped), "10.0.0.3")):
+    for local, sender in ((None, "127.0.0.1"), (LocalServer(dropped), "10.0.0.3")):
         client = Client(guarded(build(store, local=local)))
         answer = client.post("/open?name=a", data=b"x", headers=sent, environ_base={"REMOTE_ADDR": sender})
         assert answer.json is not None and "Only the machine" in answer.json["problem"]["text"]
-    client = Client(guarded(build(store, local=Local(dropped))))
+    client = Client(guarded(build(store, local=LocalServer(dropped))))
     mine = {"REMOTE_ADDR": "127.0.0.1"}
     refused = client.post("/open?name=a", data=b"x", headers=sent, environ_base=mine)
     assert refused.json is not None and "not a trace" in refused.json["problem"]["text"]

@@ -19,7 +19,7 @@ from viz.scene.scene import scene
 from viz.server.export import formats, graphs, tables
 from viz.server.export.formats import Exports, Format
 from viz.server.programs import gallery_programs, record_source
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Revision, Store
 
 from ...helpers.traces import recorded
@@ -60,7 +60,7 @@ def test_costly_file_is_made_once_for_all_who_save_it(monkeypatch: pytest.Monkey
         return b"lesson"
 
     monkeypatch.setattr(formats, "FORMATS", {"html": Format("", "", content, True), "dot": Format("", "", content)})
-    exports = Exports(Store(Catalogue([]), Computed()))
+    exports = Exports(Store(Catalogue([]), StoreComputation()))
     recorded, edited = (Revision(name, "weights", 1, "{}") for name in ("recorded", "edited"))
     for ending, revision in (
         ("html", recorded),
@@ -92,7 +92,7 @@ def test_command_counts_replays_on_a_terminal_and_says_how_a_page_shows_the_less
 
 
 def test_file_that_is_written_tells_how_many_changes_were_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(Catalogue(gallery_programs()), Computed())
+    store = Store(Catalogue(gallery_programs()), StoreComputation())
     exports, revision, seen = Exports(store), store.revision("scaling", None), list[int]()
     made = store.scene
 

@@ -15,7 +15,7 @@ import pytest
 
 from viz.server import programs
 from viz.server.lesson.page import lesson
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Store
 
 from ...helpers.traces import recorded
@@ -26,7 +26,7 @@ MOST = 1_500_000
 
 @pytest.fixture(scope="module")
 def store() -> Store:
-    return Store(Catalogue(programs.gallery_programs()), Computed())
+    return Store(Catalogue(programs.gallery_programs()), StoreComputation())
 
 
 def held(page: str, what: str = "data") -> str:
@@ -56,7 +56,7 @@ def test_lesson_has_every_answer_as_the_server_gives_it(store: Store) -> None:
 def test_lesson_says_nothing_of_what_was_opened_together_with_it(store: Store) -> None:
     catalogue = Catalogue([])
     program = catalogue.add_together([store.catalogue.find(name) for name in ("weights", "matrix_product")])
-    own = Store(catalogue, Computed())
+    own = Store(catalogue, StoreComputation())
     assert own.scene(own.revision(program.id, None), None, {}, "").json()["program"]["beside"]
     section = json.loads(held(lesson(own, program.id)))["programs"][program.id]["sections"][""]
     assert "beside" not in section["base"]["program"]
@@ -101,7 +101,7 @@ for step in range(36):
 
 
 def test_lesson_of_a_run_opens_where_one_looks_and_has_its_edits_before_other_iterations(tmp_path: Path) -> None:
-    store = Store(Catalogue([programs.from_trace(recorded(LOOP, tmp_path), "loop")]), Computed())
+    store = Store(Catalogue([programs.from_trace(recorded(LOOP, tmp_path), "loop")]), StoreComputation())
     edits = {"leaves": {"0": [3.0, 2.0, 1.0, 0.0]}, "commands": None}
     (looked,) = json.loads(held(lesson(store, "my-loop", [edits], 7)))["programs"].values()
     first = looked["sections"]["7"]
@@ -133,7 +133,7 @@ def test_nothing_in_a_program_can_leave_its_place_in_the_page(tmp_path: Path) ->
     path.write_text(source)
     trace = programs.record_source(source, path)
     title = "</title><script>alert(1)</script>"
-    store = Store(Catalogue([programs.from_trace(trace, title)]), Computed())
+    store = Store(Catalogue([programs.from_trace(trace, title)]), StoreComputation())
     page = lesson(store, store.catalogue.programs()[0].id)
     (program,) = json.loads(held(page))["programs"].values()
     assert program["sections"][""]["base"]["program"]["files"] == [{"name": "a.py", "text": source}]

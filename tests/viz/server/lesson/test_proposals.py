@@ -10,7 +10,7 @@ import pytest
 from viz.gallery import gallery
 from viz.server import programs
 from viz.server.lesson.likely_edits import foreseen
-from viz.server.revisions import Computed
+from viz.server.revisions import StoreComputation
 from viz.server.store import Catalogue, Program, Store
 
 SCRIPT = """import engine as torch
@@ -32,7 +32,7 @@ PROPOSING = [program for program in gallery() if any(chapter.tries for chapter i
 
 
 def opened(program: Program) -> tuple[Store, Any]:
-    store = Store(Catalogue([program]), Computed())
+    store = Store(Catalogue([program]), StoreComputation())
     return store, store.scene(store.revision(program.id, None), None, {}, "").json()
 
 

@@ -15,11 +15,11 @@ from werkzeug.test import Client
 from viz.cli import main
 from viz.server.app import build, guarded
 from viz.server.callbacks.register import Background
-from viz.server.production.jobs import Shared
-from viz.server.production.result_store import Looking, Making
+from viz.server.production.jobs import SharedJobs
+from viz.server.production.result_store import BackgroundShelf, VisitorShelf
 from viz.server.programs import gallery_programs
-from viz.server.revisions import Computed
-from viz.server.store import Catalogue, Later, Problem, Store
+from viz.server.revisions import StoreComputation
+from viz.server.store import Catalogue, Problem, ResultPending, Store
 
 HEADERS = {"Host": "127.0.0.1:8050", "Origin": "http://127.0.0.1:8050", "Content-Type": "application/json"}
 
@@ -32,7 +32,7 @@ class Notes(dict[str, bytes]):
         self[key] = value
 
 
-class Jobs(Shared, BaseBackgroundCallbackManager):
+class Jobs(SharedJobs, BaseBackgroundCallbackManager):
     """Jobs that are `done` when a test says so."""
 
     def __init__(self) -> None:
@@ -86,9 +86,9 @@ class Classroom:
     def __init__(self) -> None:
         self.jobs = Jobs()
         catalogue = Catalogue(gallery_programs())
-        served = Store(catalogue, Computed(), shelf=Looking(self.jobs.notes, long=1))
+        served = Store(catalogue, StoreComputation(), shelf=VisitorShelf(self.jobs.notes, long=1))
         self.client = Client(guarded(build(served, background=Background(self.jobs, "a secret"))))
-        behind = Store(catalogue, Computed(), shelf=Making(self.jobs.notes))
+        behind = Store(catalogue, StoreComputation(), shelf=BackgroundShelf(self.jobs.notes))
         with pytest.MonkeyPatch.context() as patch:  # its functions take the place of those that were registered
             patch.setattr(BaseBackgroundCallbackManager, "managers", [self.jobs])
             build(behind, background=Background(self.jobs, "a secret"))
@@ -163,12 +163,12 @@ def test_costly_file_comes_later(room: Classroom) -> None:
 
 
 def test_result_that_is_too_large_is_a_problem() -> None:
-    shelf = Making(Notes(), largest=10)
-    store = Store(Catalogue(gallery_programs()), Computed(), shelf=shelf)
+    shelf = BackgroundShelf(Notes(), largest=10)
+    store = Store(Catalogue(gallery_programs()), StoreComputation(), shelf=shelf)
     with pytest.raises(Problem, match="larger than this server keeps"):
         store.scene(store.revision("weights", None), None, {}, "")
-    with pytest.raises(Later):
-        Looking(Notes(), long=1)("asked", lambda: pytest.fail("made"))
+    with pytest.raises(ResultPending):
+        VisitorShelf(Notes(), long=1)("asked", lambda: pytest.fail("made"))
 
 
 def test_disk_keeps_bytes_and_never_pickles(tmp_path: Path) -> None:
