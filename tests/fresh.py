@@ -180,7 +180,7 @@ class Fresh:
     def tensor_states(self) -> type[TensorStates]:
         fresh = self
 
-        class Watching(TensorStates):
+        class WatchedStates(TensorStates):
             """Tells of every leaf."""
 
             def see(self, tensor: Any, source: str = "seen", name: str | None = None) -> tuple[int, int]:
@@ -188,12 +188,12 @@ class Fresh:
                     fresh.leaf(tensor, source)
                 return super().see(tensor, source, name)
 
-        return Watching
+        return WatchedStates
 
     def recorder(self) -> type[Recorder]:
         fresh = self
 
-        class Watching(Recorder):
+        class WatchedRecorder(Recorder):
             """Tells of every op."""
 
             def plain(self, op: Any, first: Any, second: Any, out: Any, node: Any) -> None:
@@ -225,7 +225,7 @@ class Fresh:
                 super().leave_code(*given)
                 self.stacks.pinned = fresh.pinned.pop()
 
-        return Watching
+        return WatchedRecorder
 
     def call(self, real: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
         def call(

@@ -88,7 +88,7 @@ class Buffer(Tensor):
         return copy
 
 
-class _Uninitialized(Tensor):
+class _UninitializedMixin(Tensor):
     """A tensor whose shape is not known yet: it has a dtype, a device and no elements, and no op takes it."""
 
     cls_to_become: type[Tensor] = Tensor
@@ -178,7 +178,7 @@ class _Uninitialized(Tensor):
         return memo[id(self)]
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(_UninitializedMixin, Parameter):
     """A parameter whose shape is not known yet: `materialize(shape)` makes a Parameter of it.
 
     Source: torch.nn.UninitializedParameter.
@@ -196,7 +196,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         super().__init__(requires_grad, device, dtype)
 
 
-class UninitializedBuffer(_Uninitialized):
+class UninitializedBuffer(_UninitializedMixin):
     """A buffer whose shape is not known yet.
 
     Source: torch.nn.UninitializedBuffer.
@@ -216,7 +216,7 @@ def is_lazy(param: Any) -> bool:
     >>> torch.nn.parameter.is_lazy(torch.nn.LazyLinear(2).weight)
     True
     """
-    return isinstance(param, _Uninitialized)
+    return isinstance(param, _UninitializedMixin)
 
 
 def _share(parameter: Tensor, data: Tensor | None) -> None:

@@ -51,6 +51,14 @@ IN_FILES = {
     ("written", "viz/record/missing_recording.py"),
 }
 """Fields, an op's input and a state of saved tensors, by which trace files and scenes have them."""
+CLASS_PARTICIPLES = PARTICIPLES | {"come", "gone", "living", "ran", "sent"}
+CLASS_NOUNS = {
+    "Binding", "Drawing", "Embedding", "Finding", "Grouping", "Loading", "Naming", "Opening", "Reading", "Recording",
+    "Setting", "Training", "Wiring",
+}  # fmt: skip
+"""Words in -ing that the field or this project has for a thing."""
+EVENTS = "engine/trace/events.py"
+"""An event says what happened, under a name that trace files have: `Accumulated`, `Escaped`."""
 BOUND = re.compile(
     r"(?:const|let|function)\s+(\w+)|(?:const|let)\s*[\[{]([^=]*)[\]}]\s*=|(\w+)\s*=>|\(([^()]*)\)\s*(?:=>|\{)"
     r"|this\.(\w+)\s*=(?!=)|^\s+(?:async\s+)?(\w+)\(.*\)\s*\{$|[{,]\s*(\w+):\s|(\w+)\s*=\s*new\b"
@@ -91,6 +99,18 @@ def bound_in_javascript(text: str) -> Iterator[tuple[int, str]]:
         for match in BOUND.finditer(line):
             for part in ",".join(filter(None, match.groups())).split(","):
                 yield number, part.partition("=")[0].rpartition(":")[2].strip(" .{}[]")
+
+
+def classes_in_python(text: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef):
+            yield node.lineno, node.name
+
+
+def classes_in_javascript(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in re.finditer(r"^\s*(?:export )?(?:default )?class (\w+)", line):
+            yield number, match[1]
 
 
 def words(name: str) -> set[str]:
@@ -154,6 +174,49 @@ def participles(path: Path) -> list[str]:
         for line, name in bound(path.read_text("utf-8"))
         if _word(name) in PARTICIPLES and (_word(name), file) not in IN_FILES
     ]
+
+
+def is_participle(name: str) -> bool:
+    """Whether the name of a class is one participle, and no noun is in it.
+
+    >>> is_participle("_Recomputed"), is_participle("Waiting"), is_participle("Given")
+    (True, True, True)
+    >>> is_participle("PendingArray"), is_participle("Recording"), is_participle("Seed")
+    (False, False, False)
+    """
+    name = name.lstrip("_")
+    if not re.fullmatch("[A-Z][a-z]+", name) or name in CLASS_NOUNS:
+        return False
+    return name.lower() in CLASS_PARTICIPLES or re.fullmatch(r"\w{3,}(?<!e)(?:ed|ing)", name) is not None
+
+
+def participle_classes(path: Path) -> list[str]:
+    declared = classes_in_javascript if path.suffix == ".mjs" else classes_in_python
+    file = path.relative_to(ROOT).as_posix()
+    return [f"{file}:{line} {name}" for line, name in declared(path.read_text("utf-8")) if is_participle(name)]
+
+
+@pytest.mark.parametrize("folder", ["engine", "viz", "assets/js", "benchmarks", "docs"])
+def test_classes_are_things_and_not_participles(folder: str) -> None:
+    files = [*(ROOT / folder).rglob("*.py"), *(ROOT / folder).rglob("*.mjs")]
+    ours = [path for path in files if ROOT / "viz" / "gallery" not in path.parents[1:] and path != ROOT / EVENTS]
+    assert [place for path in ours for place in participle_classes(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("a.py", "class Given: ..."),
+        ("a.py", "class _Recomputed(Base): ..."),
+        ("a.py", "def f():\n    class Arriving: ..."),
+        ("a.mjs", "export class Choosing {"),
+        ("a.mjs", "class Sent extends Base {"),
+    ],
+)
+def test_participle_class_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, line: str) -> None:
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    (tmp_path / file).write_text(line + "\n", "utf-8")
+    assert participle_classes(tmp_path / file) != []
 
 
 @pytest.mark.parametrize("folder", ["engine", "viz", "assets/js"])

@@ -2,7 +2,7 @@
 // which know the app only through `window.backstep`.
 
 import { Bus } from "./bus.mjs";
-import { Choosing } from "../stage/node_picker.mjs";
+import { NodePicker } from "../stage/node_picker.mjs";
 import { countServerCalls } from "./counters.mjs";
 import { Depth } from "./depth.mjs";
 import { CellEditor } from "../stage/editor.mjs";
@@ -47,8 +47,8 @@ export class App {
   editor = /** @type {any} */ (null);
   /** @type {Presets} */
   presets = /** @type {any} */ (null);
-  /** @type {Choosing} */
-  choosing = /** @type {any} */ (null);
+  /** @type {NodePicker} */
+  picker = /** @type {any} */ (null);
   /** @type {Search} */
   search = /** @type {any} */ (null);
   /** @type {ReturnType<typeof toolbar>} */
@@ -79,14 +79,14 @@ export class App {
     this.mirror = new Mirror(stageHost);
     this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
     this.presets = new Presets(this.stage, (edit) => this.edit(edit));
-    this.choosing = new Choosing(this.stage);
+    this.picker = new NodePicker(this.stage);
     this.search = new Search(this.stage, { choose: (element) => this.find(element), moved: () => this.panned() });
     this.tools = toolbar({ search: () => this.search.toggle(), zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
     this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
     listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), find: (id) => this.findById(id), edit: (node, row, cell) => this.typeIn(node, row, cell),
-      cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.choosing.take(node), panned: () => this.panned() });
+      cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.picker.take(node), panned: () => this.panned() });
     this.stage.onHover = (id) => this.hovered(id);
     this.footer = new Footer(footerHost, {
       seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on),
@@ -120,7 +120,7 @@ export class App {
       return;
     }
     this.earlyScene = null;
-    if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.choosing.end();
+    if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.picker.end();
     const same = this.scene?.program.id === scene.program.id;
     const now = Math.round(this.player.t);
     const t = !same ? 0 : this.scene.section?.at === scene.section?.at ? clampTime(scene, now) : counterpart(this.scene, scene, now);
@@ -204,11 +204,11 @@ export class App {
     if (this.mirror) this.mirror.update(this.stage);
   }
 
-  /** Lets a node be chosen on the graph (see Choosing.begin); without a question, no longer. */
+  /** Lets a node be chosen on the graph (see NodePicker.begin); without a question, no longer. */
   choose(ask = null) {
     this.player.pause();
-    this.choosing?.end();
-    if (ask) this.choosing.begin(ask);
+    this.picker?.end();
+    if (ask) this.picker.begin(ask);
     this.presets?.update();
   }
 
@@ -239,7 +239,7 @@ export class App {
   /** Selects the next node of the order of execution; false at its end, so that Tab leaves the stage. */
   selectNext(by) {
     const { nodes, order: all } = this.index;
-    const order = this.choosing.on ? all.filter((id) => this.choosing.allows(nodes.get(id))) : all;
+    const order = this.picker.on ? all.filter((id) => this.picker.allows(nodes.get(id))) : all;
     const now = order.indexOf(this.stage.selection ?? "");
     const next = now < 0 ? (by > 0 ? 0 : order.length - 1) : now + by;
     if (next < 0 || next >= order.length) return false;
@@ -272,8 +272,8 @@ export class App {
     const node = this.hasFocus(document.activeElement) ? this.index.nodes.get(this.stage.selection ?? "") : null;
     if (!node) return this.depth.into();
     if (node.kind === "group") return this.fold(node.id);
-    if (this.choosing.on) {
-      this.choosing.take(node);
+    if (this.picker.on) {
+      this.picker.take(node);
       return true;
     }
     const rows = ["seed", "value"].map((key) => node.rows.find((one) => one.key === key));
@@ -282,7 +282,7 @@ export class App {
   }
 
   escape() {
-    if (this.legend.toggle(false) || this.choosing.end(true)) return true;
+    if (this.legend.toggle(false) || this.picker.end(true)) return true;
     if (this.presets.hot) {
       this.presets.heat(false);
       this.presets.update();
@@ -418,7 +418,7 @@ export class App {
       step: (single) => this.forward(single), back: (single) => this.back(single), into: () => this.depth.into(), stop: () => (this.index ? stopAt(this.index.level, this.player.t) : null), level: () => this.index?.level ?? null, speed: (speed) => this.setSpeed(speed),
       select: (id) => this.select(id), find: (entry) => this.find(entry), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from), attend: (ids, ahead) => this.stage?.attend(ids, ahead),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
-      edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.choosing?.on), fold: (id) => this.fold(id), fit: (whole = false) => this.stage?.fit(true, whole), light: (term) => this.stage?.light(term), help: () => this.help(),
+      edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.picker?.on), fold: (id) => this.fold(id), fit: (whole = false) => this.stage?.fit(true, whole), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),
       picture: (part) => this.picture(part), painter: () => this.stage.painter(), view: () => this.stage.view, state: () => this.state(), screenPos: (id, row, cell) => this.stage?.screenPos(id, row, cell) ?? null,
       enlarge: (large, bare) => this.stage.enlarge(large, bare), leastText: () => this.stage.leastText(), frameCount: () => this.frames, serverCalls: this.serverCalls,

@@ -1,7 +1,7 @@
 // The last answer to a question: a picture asks the same question in every frame.
 
 /** @template T */
-export class Latest {
+export class Memo {
   constructor() {
     /** @type {{ key: string, answer: T } | null} */
     this.entry = null;

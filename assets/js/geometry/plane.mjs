@@ -4,7 +4,7 @@
 import { boxOf } from "../scene/card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
 import { Grid } from "./grid.mjs";
-import { Latest } from "./memo.mjs";
+import { Memo } from "./memo.mjs";
 import { passesOn } from "../scene/state.mjs";
 import { Wiring } from "./wiring.mjs";
 
@@ -36,7 +36,7 @@ export function layPlane(index) {
   const bounds = boundsOf(index.scene);
   return {
     index, nodes, edges, routes, bounds, framed: framedOf(index.scene, bounds),
-    wiring: new Wiring(index, nodes), numbers: new Latest(), message: new Latest(),
+    wiring: new Wiring(index, nodes), numbers: new Memo(), message: new Memo(),
   };
 }
 

@@ -1,7 +1,7 @@
 // The graph at one moment as a picture for slides and papers, whole or the part in view: the painters of the stage on an SVG instead of a canvas.
 
 import { visibleBox } from "../geometry/camera.mjs";
-import { Latest } from "../geometry/memo.mjs";
+import { Memo } from "../geometry/memo.mjs";
 import { paintGraph } from "./paint.mjs";
 import { paintPulses } from "./pulses.mjs";
 import { element, escaped, joined, SvgContext } from "./svg.mjs";
@@ -26,7 +26,7 @@ const MOST_AREA = 2 ** 26; // and in all: 256 MB of memory
 export function pictureOf(frame, { title, description }, part = "whole") {
   const [left, top, right, bottom] = frame.plane.bounds;
   const view = part === "seen" ? { ...frame.view, dpr: 1 } : { width: right - left + 2 * ROOM, height: bottom - top + 2 * ROOM, dpr: 1 };
-  const plane = { ...frame.plane, message: new Latest() }; // on the screen it stays where it stands
+  const plane = { ...frame.plane, message: new Memo() }; // on the screen it stays where it stands
   const copy = { ...frame, plane, camera: part === "seen" ? frame.camera : { x: (left + right) / 2, y: (top + bottom) / 2, zoom: 1 } };
   const layers = [paintGraph, paintPulses].map((paint) => {
     const context = new SvgContext(frame.ruler);

@@ -4,7 +4,7 @@ import { keepFocus } from "./footer.mjs";
 import { announce } from "./screen_reader.mjs";
 import { h } from "../page/dom.mjs";
 
-export class Choosing {
+export class NodePicker {
   /** @param {import("./stage.mjs").Stage} stage */
   constructor(stage) {
     this.stage = stage;
@@ -34,7 +34,7 @@ export class Choosing {
 
   show(on) {
     this.element.hidden = !on;
-    this.stage.choosing = on ? this : null;
+    this.stage.picker = on ? this : null;
     this.stage.host.classList.toggle("bs-choosing", on);
     this.stage.host.classList.remove("bs-refused");
     this.stage.touch("pulses");

@@ -115,9 +115,9 @@ function press(stage, acts, event) {
   const hit = pick(stage, event.clientX, event.clientY);
   const pressed = hit.node ?? hit.group;
   if (pressed && hit.fold) acts.fold(pressed.id);
-  else if (hit.dot && !stage.choosing) acts.find(hit.dot.id);
-  else if (hit.member && !stage.choosing) acts.fold(hit.member.id);
-  else if (stage.choosing) {
+  else if (hit.dot && !stage.picker) acts.find(hit.dot.id);
+  else if (hit.member && !stage.picker) acts.fold(hit.member.id);
+  else if (stage.picker) {
     if (pressed) acts.choose(pressed);
   }
   else if (hit.node && hit.row && hit.cell >= 0 && acts.cellClick(hit.node, hit.row, hit.cell)) return;
@@ -134,7 +134,7 @@ function doublePress(stage, acts, event) {
   const pressed = hit.node ?? hit.group;
   if (hit.dot || hit.member) return; // its first click has opened it
   if (pressed && (hit.node?.kind === "group" || hit.group)) acts.fold(pressed.id);
-  else if (stage.choosing) return;
+  else if (stage.picker) return;
   else if (hit.node && hit.row && hit.cell >= 0 && acts.edit(hit.node, hit.row, hit.cell)) return;
   else if (hit.node) stage.reveal(hit.node.id);
 }
@@ -143,7 +143,7 @@ function hover(stage, tip, event) {
   const hit = pick(stage, event.clientX, event.clientY);
   setHover(stage, tip, hit, event);
   stage.host.classList.toggle("bs-over", Boolean(hit.node || hit.fold || hit.edge));
-  stage.host.classList.toggle("bs-refused", Boolean(stage.choosing && hit.node && !hit.fold && !stage.choosing.allows(hit.node)));
+  stage.host.classList.toggle("bs-refused", Boolean(stage.picker && hit.node && !hit.fold && !stage.picker.allows(hit.node)));
 }
 
 /** @type {(stage: Stage, tip: HTMLElement, hit: Found | null, event?: PointerEvent) => void} */
@@ -170,7 +170,7 @@ function setHover(stage, tip, hit, event) {
 /** @type {(stage: Stage, hit: Found) => string} */
 function hoverText(stage, { node, row, cell, group, edge, wire, dot, member }) {
   const choice = node ?? group;
-  if (stage.choosing && choice) return stage.choosing.refusal(choice) ?? `Choose ${choice.label}`;
+  if (stage.picker && choice) return stage.picker.refusal(choice) ?? `Choose ${choice.label}`;
   if (wire) return wireText(wire);
   if (node && row && cell >= 0 && stage.moment) {
     const { value, derived } = rowState(stage.moment, row);

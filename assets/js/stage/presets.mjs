@@ -48,9 +48,9 @@ export class Presets {
    * In front of a hall a chapter selects, and only the pointer asks for the strip: it would hide part of the graph.
    */
   update() {
-    const { index, hover, choosing, large } = this.stage;
+    const { index, hover, picker, large } = this.stage;
     const selection = large === 1 ? this.stage.selection : null;
-    if (choosing) {
+    if (picker) {
       this.hide();
       return;
     }

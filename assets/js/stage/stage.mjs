@@ -20,7 +20,7 @@ import { readTokens, watchTheme } from "../paint/theme.mjs";
 /** @import { Camera } from "../geometry/camera.mjs" */
 /** @import { Plane } from "../geometry/plane.mjs" */
 /** @import { ShownWire } from "../geometry/wiring.mjs" */
-/** @import { Choosing } from "./node_picker.mjs" */
+/** @import { NodePicker } from "./node_picker.mjs" */
 
 const GLIDE = 320; // ms of a camera move
 const BESIDE = 24; // px between a panel and what came out from under it
@@ -51,8 +51,8 @@ export class Stage {
   hoveredWire = null;
   /** @type {{ id: string, gradient: boolean } | null} what a term of a formula stands for */
   lit = null;
-  /** @type {Choosing | null} where a node is being chosen */
-  choosing = null;
+  /** @type {NodePicker | null} where a node is being chosen */
+  picker = null;
   allWires = false;
   follow = true;
   fitted = false; // whether the camera shows all that it can of the graph
@@ -451,8 +451,8 @@ export class Stage {
     }
     frame.rest = this.glide?.to ?? camera; // numbers stand where they will, also on the way there
     frame.over = this.over(frame.rest);
-    const { choosing } = this;
-    frame.choosable = choosing ? this.visible.filter((node) => choosing.allows(node)) : [];
+    const { picker } = this;
+    frame.choosable = picker ? this.visible.filter((node) => picker.allows(node)) : [];
     paintPulses(contextOf(this.pulses), this.view, frame);
     this.dirty.clear();
     this.hooks.painted();

@@ -252,7 +252,7 @@ class _Amount(BasePruningMethod):
         return count
 
 
-class _Unstructured(_Amount):
+class _UnstructuredMethod(_Amount):
     PRUNING_TYPE = "unstructured"
 
     def without(self, t: Tensor, default_mask: Tensor, least: Callable[[int], Tensor]) -> Tensor:
@@ -264,7 +264,7 @@ class _Unstructured(_Amount):
         return mask
 
 
-class RandomUnstructured(_Unstructured):
+class RandomUnstructured(_UnstructuredMethod):
     """Elements chosen at random.
 
     Source: torch.nn.utils.prune.RandomUnstructured.
@@ -282,7 +282,7 @@ class RandomUnstructured(_Unstructured):
         return super().apply(module, name, amount=amount)
 
 
-class L1Unstructured(_Unstructured):
+class L1Unstructured(_UnstructuredMethod):
     """Elements with the smallest absolute values.
 
     Source: torch.nn.utils.prune.L1Unstructured.
@@ -302,7 +302,7 @@ class L1Unstructured(_Unstructured):
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
-class _Structured(_Amount):
+class _StructuredMethod(_Amount):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
@@ -328,7 +328,7 @@ class _Structured(_Amount):
         return mask
 
 
-class RandomStructured(_Structured):
+class RandomStructured(_StructuredMethod):
     """Randomly chosen slices along `dim`.
 
     Source: torch.nn.utils.prune.RandomStructured.
@@ -352,7 +352,7 @@ class RandomStructured(_Structured):
         return super().apply(module, name, amount=amount, dim=dim)
 
 
-class LnStructured(_Structured):
+class LnStructured(_StructuredMethod):
     """Slices along `dim` with the smallest `n`-norms.
 
     Source: torch.nn.utils.prune.LnStructured.

@@ -12,15 +12,15 @@ from engine.backward.ready_queue import pop, push
 
 
 @dataclass
-class Numbered:
+class NumberedNode:
     sequence_nr: int
 
 
 @given(st.lists(st.integers(0, 9)))
 def test_pop_takes_the_highest_number(numbers: list[int]) -> None:
-    heap: list[Numbered] = []
+    heap: list[NumberedNode] = []
     for number in numbers:
-        push(heap, Numbered(number))
+        push(heap, NumberedNode(number))
     assert [pop(heap).sequence_nr for _ in numbers] == sorted(numbers, reverse=True)
 
 

@@ -156,7 +156,7 @@ def test_a_write_after_the_backward_leaves_the_recorded_product() -> None:
 def test_what_a_hook_writes_into_its_gradient_stays_where_it_is(where: str) -> None:
     """A hook of one summand zeroes the gradient that it is shown; what others were given before that is theirs."""
 
-    class Zeroed(engine.autograd.Function):
+    class ZeroingClone(engine.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             return x.clone()
@@ -171,7 +171,7 @@ def test_what_a_hook_writes_into_its_gradient_stays_where_it_is(where: str) -> N
     for _ in range(2):
         inner = x @ w
         if where == "function":
-            inner = Zeroed.apply(inner)
+            inner = ZeroingClone.apply(inner)
         y = inner + b
         if where == "tensor":
             inner.register_hook(lambda g: g.zero_())

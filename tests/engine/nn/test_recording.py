@@ -97,7 +97,7 @@ def test_parameters_are_named_as_the_program_reaches_them() -> None:
     assert parameter_names(trace) == expected and list(generator.state_dict()) == ["0.weight"]
 
 
-class Listed(nn.Module):
+class ModuleWithList(nn.Module):
     """A module that has its parts in a plain list, which it does not look into."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class Listed(nn.Module):
 
 
 def test_equal_parts_in_a_plain_list_of_a_module_have_names_of_their_own() -> None:
-    net, x = Listed(), torch.ones(1, 1)
+    net, x = ModuleWithList(), torch.ones(1, 1)
     with torch.record() as trace:
         net(x)
     assert parameter_names(trace) == ["net.inner.parts[0].weight", "net.inner.parts[1].weight", "net.heads['a'].weight"]
@@ -341,7 +341,7 @@ def test_a_parameter_that_is_frozen_or_written_before_the_first_call_has_its_own
     assert told.count("x") == 1 and {"model.0.bias", "model.1.weight", "model.2.running_mean"} <= set(told)
 
 
-class Written(nn.Module):
+class WritingModel(nn.Module):
     """A model that writes its parameters in its constructor, through helpers that call them something else."""
 
     def __init__(self) -> None:
@@ -373,7 +373,7 @@ def orthogonal(layer: Any, gain: float = 1.0) -> Any:
 
 def test_parameter_that_a_constructor_writes_has_the_name_by_which_the_program_reaches_it() -> None:
     with torch.record() as trace:
-        model = Written()
+        model = WritingModel()
         model(torch.tensor([0, 2])).sum().backward()
     leaves = {e.tensor for e in trace.events if isinstance(e, Accumulated)}
     assert {trace.names[leaf] for leaf in leaves} == {

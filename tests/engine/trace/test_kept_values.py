@@ -21,7 +21,7 @@ from engine.trace.value_store import BLOCK, LIMIT, Arena, ValueStore
 from ..walk import Walk
 
 
-class Watched(list[Any]):
+class WatchedValues(list[Any]):
     """The values of a recording, with copies made as they come."""
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class Watched(list[Any]):
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watched]]:
+def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[WatchedValues]]:
     """The values of each recording that is made."""
-    made: list[Watched] = []
+    made: list[WatchedValues] = []
     begin = ValueStore.__init__
 
     def begun(self: ValueStore, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
-        self.values = Watched()
+        self.values = WatchedValues()
         made.append(self.values)
 
     monkeypatch.setattr(ValueStore, "__init__", begun)
@@ -73,7 +73,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Watched]]:
 @pytest.mark.parametrize(
     ("first", "limit"), [*((seed, LIMIT) for seed in range(0, 500, 25)), *((seed, 2) for seed in range(0, 200, 25))]
 )
-def test_value_stays_as_it_was_when_it_was_kept(first: int, limit: int, kept: list[Watched]) -> None:
+def test_value_stays_as_it_was_when_it_was_kept(first: int, limit: int, kept: list[WatchedValues]) -> None:
     for seed in range(first, first + 25):
         with engine.record(limit=limit):
             Walk(seed).run(8 + seed % 24)
@@ -132,7 +132,7 @@ def test_large_value_is_looked_at_once_just_before_it_is_written(monkeypatch: py
     assert [trace.value(i).stats["max"] for i in range(6)] == [0, 1, 2, 3, 4, 5]
 
 
-def test_gradient_that_several_nodes_pass_on_is_looked_at_once(kept: list[Watched]) -> None:
+def test_gradient_that_several_nodes_pass_on_is_looked_at_once(kept: list[WatchedValues]) -> None:
     x = engine.ones(100, requires_grad=True)
     with engine.record(limit=10):
         (((x + 1) - 2) + 3).backward(engine.ones(100))
@@ -141,7 +141,9 @@ def test_gradient_that_several_nodes_pass_on_is_looked_at_once(kept: list[Watche
     assert len({id(value) for value in large}) == 7  # x, three results, the seed gradient, its copy, and x.grad
 
 
-def test_views_of_the_same_elements_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, kept: list[Watched]) -> None:
+def test_views_of_the_same_elements_are_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch, kept: list[WatchedValues]
+) -> None:
     looked: list[tuple[int, ...]] = []
 
     def noted(data: Any) -> dict[str, float]:
@@ -160,7 +162,7 @@ def test_views_of_the_same_elements_are_looked_at_once(monkeypatch: pytest.Monke
     assert looked[:2] == [(4, 25), (4, 25)]  # once before the write, once after it
 
 
-def test_copies_of_a_training_lie_in_blocks(kept: list[Watched]) -> None:
+def test_copies_of_a_training_lie_in_blocks(kept: list[WatchedValues]) -> None:
     size = 50_000
     w = engine.ones(size, requires_grad=True)
     steps = engine.optim.Adam([w])

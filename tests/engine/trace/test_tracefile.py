@@ -328,12 +328,12 @@ def test_saving_into_a_folder_that_goes_is_explained(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "d")
         yield 0, "x"
 
-    class Going(dict[int, str]):
+    class VanishingNames(dict[int, str]):
         def items(self) -> Any:
             return names()
 
     with pytest.raises(TraceWriteError, match="cannot write a trace"):
-        save(dataclasses.replace(trace, names=Going()), tmp_path / "d" / "f")
+        save(dataclasses.replace(trace, names=VanishingNames()), tmp_path / "d" / "f")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="special files of POSIX")

@@ -104,7 +104,7 @@ WRITES = {
     ),
     "marked dirty by a Function": ("x = torch.ones(4, requires_grad=True) * 1", "x = Dirty.apply(x)"),
     "in the forward of a Function": ("y = w; s = torch.zeros(n)", "y = Scratch.apply(y, s, i)"),
-    "in one forward of a Function": ("y = w; s = torch.zeros(n)", "if i == 0: Filled.apply(y, s, n)"),
+    "in one forward of a Function": ("y = w; s = torch.zeros(n)", "if i == 0: FilledScratch.apply(y, s, n)"),
     "in the backward of a Function": (
         "y = w; s = torch.zeros(n)",
         "y = Backward.apply(y, s, i)\n    if i == n - 1: (y * torch.ones(4)).sum().backward()",
@@ -140,7 +140,7 @@ class Scratch(engine.autograd.Function):
         return gradient, None, None
 
 
-class Filled(Scratch):
+class FilledScratch(Scratch):
     @staticmethod
     def forward(ctx: Any, x: engine.Tensor, scratch: engine.Tensor, count: int) -> engine.Tensor:
         for place in range(count):
@@ -164,7 +164,14 @@ class Backward(engine.autograd.Function):
 def test_write_costs_the_same_however_many_came_before(kind: str) -> None:
     before, each = WRITES[kind]
     program = compile(f"{before}\nfor i in range(n):\n    {each}", "<program>", "exec")
-    names = {"torch": engine, "numpy": np, "Dirty": Dirty, "Scratch": Scratch, "Filled": Filled, "Backward": Backward}
+    names = {
+        "torch": engine,
+        "numpy": np,
+        "Dirty": Dirty,
+        "Scratch": Scratch,
+        "FilledScratch": FilledScratch,
+        "Backward": Backward,
+    }
 
     def lines(rounds: int) -> int:
         with engine.record():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Known:
+class Difference:
     """A check that torch's samples of some ops do not pass: `call`, `method`, `in place`, `error`, or `gradients`."""
 
     check: str
@@ -25,22 +25,24 @@ LESS_EXACT = "torch's has an error of some 1e-6; ours agrees with the integral t
 DUNDER = "Python calls these with a tensor first; torch's reject anything else as descriptors do"
 
 KNOWN = (
-    Known("call", TIED, "kthvalue topk mode sort argsort"),
-    Known("method", TIED, "kthvalue topk mode sort argsort"),
-    Known("call", LESS_EXACT, "special.bessel_j0 special.bessel_y1"),
-    Known("error", OTHER_SHAPE, "cat gather"),
-    Known("error", DUNDER, "__radd__ __rmul__ __rand__ __ror__ __rxor__"),
-    Known("error", OUT_OF_SCOPE, "complex"),
-    Known("error", RARE_WORDS, "narrow_copy"),
-    Known("error", "the dtype of out= does not count as one that was asked for", "multinomial"),
-    Known("in place", RARE_WORDS, "ldexp mvlgamma.mvlgamma_p_1 mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5"),
-    Known("in place, gradients", NO_IN_PLACE, "acosh asinh atanh"),
-    Known("call, gradients", "torch's is that of the part which was overwritten", "as_strided_scatter"),
-    Known("call", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
-    Known("method", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
-    Known("call, gradients", "of elements far apart torch's float32 is exact to 2e-3, ours to 3e-4", "logcumsumexp"),
-    Known("call, graph of the gradients", CONSTANT, "nn.functional.normalize put linalg.det"),
-    Known(
+    Difference("call", TIED, "kthvalue topk mode sort argsort"),
+    Difference("method", TIED, "kthvalue topk mode sort argsort"),
+    Difference("call", LESS_EXACT, "special.bessel_j0 special.bessel_y1"),
+    Difference("error", OTHER_SHAPE, "cat gather"),
+    Difference("error", DUNDER, "__radd__ __rmul__ __rand__ __ror__ __rxor__"),
+    Difference("error", OUT_OF_SCOPE, "complex"),
+    Difference("error", RARE_WORDS, "narrow_copy"),
+    Difference("error", "the dtype of out= does not count as one that was asked for", "multinomial"),
+    Difference("in place", RARE_WORDS, "ldexp mvlgamma.mvlgamma_p_1 mvlgamma.mvlgamma_p_3 mvlgamma.mvlgamma_p_5"),
+    Difference("in place, gradients", NO_IN_PLACE, "acosh asinh atanh"),
+    Difference("call, gradients", "torch's is that of the part which was overwritten", "as_strided_scatter"),
+    Difference("call", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
+    Difference("method", "torch asserts that its input has no gaps, and asks for a report", "as_strided_scatter"),
+    Difference(
+        "call, gradients", "of elements far apart torch's float32 is exact to 2e-3, ours to 3e-4", "logcumsumexp"
+    ),
+    Difference("call, graph of the gradients", CONSTANT, "nn.functional.normalize put linalg.det"),
+    Difference(
         "call, second gradients", NO_SECOND,
         "cdist nn.functional.pdist nn.functional.hardsigmoid nn.functional.embedding_bag "
         "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss nn.MultiMarginLoss "

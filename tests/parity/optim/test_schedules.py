@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 EPOCHS = 20
 
 
-class Falling:
+class FallingRate:
     """A function of the epoch that is an object with attributes."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ SCHEDULES: dict[str, Callable[[Any, Any], Any]] = {
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, T_max=7, eta_min=0.01),
     "CosineAnnealingWarmRestarts": lambda s, o: s.CosineAnnealingWarmRestarts(o, 3, T_mult=2, eta_min=0.01),
     "LambdaLR": lambda s, o: s.LambdaLR(o, [lambda e: 0.95**e, lambda e: 1 / (1 + e)]),
-    "LambdaLR of an object": lambda s, o: s.LambdaLR(o, Falling()),
+    "LambdaLR of an object": lambda s, o: s.LambdaLR(o, FallingRate()),
     "MultiplicativeLR": lambda s, o: s.MultiplicativeLR(o, lambda e: 0.9 if e % 2 else 1.0),
     "OneCycleLR": lambda s, o: s.OneCycleLR(o, max_lr=0.5, total_steps=EPOCHS + 1),
     "OneCycleLR linear": lambda s, o: s.OneCycleLR(

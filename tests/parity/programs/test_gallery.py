@@ -43,7 +43,7 @@ def named(program: Program) -> str:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldTensor:
     """What a tensor that a name is bound to holds when the program has ended."""
 
     shape: tuple[int, ...]
@@ -51,14 +51,14 @@ class Held:
     value: np.ndarray
     requires_grad: bool
     is_leaf: bool
-    grad: Held | None
+    grad: HeldTensor | None
 
 
 @dataclass(frozen=True)
 class Run:
     """All that can be seen of a run: `order` has the backward nodes as they ran, each with what arrived there."""
 
-    held: dict[str, Held]
+    held: dict[str, HeldTensor]
     output: str
     warned: list[tuple[str, str]]
     error: tuple[str, str] | None
@@ -95,7 +95,7 @@ def run_there(program: Program) -> Run:
 
 def observe(
     source: str, program: Program, kind: type
-) -> tuple[dict[str, Held], str, list[tuple[str, str]], tuple[str, str] | None, str]:
+) -> tuple[dict[str, HeldTensor], str, list[tuple[str, str]], tuple[str, str] | None, str]:
     """Run a text as a script; what it bound, printed and warned of, and the error that ended it, short and in full."""
     space: dict[str, Any] = {"__name__": "__main__"}
     output, error, full = io.StringIO(), None, ""
@@ -125,11 +125,11 @@ def within(name: str, bound: Any, kind: type) -> Iterator[tuple[str, Any]]:
             yield from within(f"{name}[{index}]", member, kind)
 
 
-def hold(tensor: Any) -> Held:
+def hold(tensor: Any) -> HeldTensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # reading .grad of inner tensors is the point here
         grad = tensor.grad
-    return Held(
+    return HeldTensor(
         shape=tuple(tensor.shape),
         dtype=str(tensor.dtype),
         value=np.array(tensor.detach().tolist()),
@@ -224,7 +224,7 @@ def same(here: Any, there: Any) -> bool:
     return bool(here.shape == there.shape and np.allclose(here, there, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True))
 
 
-def differences(name: str, here: Held, there: Held) -> Iterator[str]:
+def differences(name: str, here: HeldTensor, there: HeldTensor) -> Iterator[str]:
     """In words, what is different about a tensor."""
     for field in ("shape", "dtype", "requires_grad", "is_leaf"):
         ours, theirs = getattr(here, field), getattr(there, field)

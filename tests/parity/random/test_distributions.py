@@ -211,11 +211,11 @@ def test_call_has_torchs_answer(what: str) -> None:
 def with_fixed_draws(library: Any) -> Any:
     """A normal distribution whose draws are known, so that the two libraries draw the same."""
 
-    class Fixed(library.distributions.Normal):  # type: ignore[misc]  # of either library
+    class FixedNormal(library.distributions.Normal):  # type: ignore[misc]  # of either library
         def rsample(self, sample_shape: Any = ()) -> Any:
             return self.loc + self.scale * library.tensor(ARRAY)
 
-    return Fixed
+    return FixedNormal
 
 
 @pytest.mark.parametrize(
@@ -255,12 +255,12 @@ def test_class_below_a_distribution_expands_as_torchs_do() -> None:
     said = []
     for library in (engine, torch):
 
-        class Own(library.distributions.Normal):  # type: ignore[misc, name-defined]  # of either library
+        class OwnNormal(library.distributions.Normal):  # type: ignore[misc, name-defined]  # of either library
             def __init__(self, where: float) -> None:
                 super().__init__(where, 1.0)
 
         with pytest.raises(NotImplementedError) as raised:
-            Own(1.0).expand((3,))
+            OwnNormal(1.0).expand((3,))
         said.append(str(raised.value))
     assert said[0] == said[1]
 

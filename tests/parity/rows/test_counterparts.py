@@ -176,7 +176,7 @@ def is_as_it_was(one: Counterpart) -> bool:
 
 
 def compare(torch: Any, func: Any, given: dict[str, Any], one: Counterpart, sample: Sample) -> None:
-    theirs, ours = Given(torch), Given(engine)
+    theirs, ours = NewLeaves(torch), NewLeaves(engine)
     arguments = {name: theirs.take(value) for name, value in given.items()}
     if func._schema.name.endswith("_"):
         arguments["self"] = arguments["self"].clone()
@@ -220,7 +220,7 @@ def compare(torch: Any, func: Any, given: dict[str, Any], one: Counterpart, samp
                 assert rest is None or not rest.detach().numpy(force=True).any()
 
 
-class Given:
+class NewLeaves:
     """Arguments as new leaves of one library, by the tensor of PyTorch that they were."""
 
     def __init__(self, library: Any) -> None:

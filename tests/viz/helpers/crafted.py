@@ -415,7 +415,7 @@ ALTERATIONS: list[Callable[[Rows, random.Random], None]] = [
 ]  # fmt: skip
 
 
-class Crafted(NamedTuple):
+class CraftedFile(NamedTuple):
     """A file: what it was made of, what was done to it, and whether its checksums were made to fit."""
 
     sound: Sound
@@ -426,7 +426,7 @@ class Crafted(NamedTuple):
 RUN_ALTERATIONS = [*ALTERATIONS, *[alter_outline] * 6]
 
 
-def craft(base: list[Sound], rng: random.Random, path: Path) -> Crafted:
+def craft(base: list[Sound], rng: random.Random, path: Path) -> CraftedFile:
     """Write an altered file: of eight, one has flipped bytes, and one the checksums that it had."""
     runs = rng.randrange(7) == 3  # each of them takes as long as eight others
     chosen = rng.choice([one for one in base if (one.run is not None) == runs])
@@ -437,7 +437,7 @@ def craft(base: list[Sound], rng: random.Random, path: Path) -> Crafted:
         raw = bytearray(path.read_bytes())
         damaged(raw, rng)
         path.write_bytes(raw)
-        return Crafted(chosen, "damaged", fits=False)
+        return CraftedFile(chosen, "damaged", fits=False)
     fits = kind != 4
     if not fits:
         for table, found in rows.items():
@@ -446,13 +446,13 @@ def craft(base: list[Sound], rng: random.Random, path: Path) -> Crafted:
     alteration = rng.choice(ALTERATIONS if chosen.run is None else RUN_ALTERATIONS)
     alteration(rows, rng)
     written(rows, path, fits)
-    return Crafted(chosen, alteration.__name__, fits)
+    return CraftedFile(chosen, alteration.__name__, fits)
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------
 
 
-def opened(path: Path, file: Crafted) -> str:
+def opened(path: Path, file: CraftedFile) -> str:
     """Open a file as the command and a browser do: "refused", or "shown" with some details, and nothing untrue."""
     try:
         program = from_file(path)
@@ -582,7 +582,7 @@ def main(count: int, first: int) -> None:
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, _late)
     ends: dict[str, int] = {"shown": 0, "refused": 0}
-    crafted: list[Crafted] = []
+    crafted: list[CraftedFile] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         base = sound(folder)
@@ -606,7 +606,7 @@ def main(count: int, first: int) -> None:
     print(json.dumps({"ends": ends, "peak": _peak()}), flush=True)
 
 
-def _told(file: Crafted, error: BaseException) -> dict[str, Any]:
+def _told(file: CraftedFile, error: BaseException) -> dict[str, Any]:
     where = [f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in traceback.extract_tb(error.__traceback__)]
     return {"done": file.done, "error": f"{type(error).__name__}: {error}"[:200], "at": where[-4:]}
 

@@ -165,14 +165,14 @@ def test_the_second_layout_serves_without_pygraphviz(monkeypatch: pytest.MonkeyP
     choice.forget()
 
 
-class Named:
+class CountedNode:
     """A node whose comparisons are work that is counted: a search through a list shows."""
 
     def __init__(self, name: int) -> None:
         self.name = name
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Named) and self.name == other.name
+        return isinstance(other, CountedNode) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -181,7 +181,7 @@ class Named:
 def work(nodes: int) -> int:
     """The lines of Python that run while a ribbon is laid out: as many on a quiet machine as on a loaded one."""
     graph = nx.DiGraph()
-    names = [Named(i) for i in range(nodes)]
+    names = [CountedNode(i) for i in range(nodes)]
     nx.add_path(graph, names)
     nx.add_path(graph, names[::7])
     choice.forget()

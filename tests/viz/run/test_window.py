@@ -115,7 +115,7 @@ def second_order(around: Around) -> None:
             g.sum().backward()
 
 
-class Held:
+class LoopState:
     """What a loop holds that is put together of statements: two leaves, a state, a buffer, a layer, an optimiser."""
 
     def __init__(self) -> None:
@@ -175,15 +175,16 @@ class Held:
         self.optimizer.zero_grad(set_to_none=False)
 
 
-STATEMENTS: dict[str, Callable[[Held], None]] = {
+STATEMENTS: dict[str, Callable[[LoopState], None]] = {
     one.__name__: one
     for one in (
-        Held.multiply, Held.call, Held.view, Held.write, Held.write_part, Held.count, Held.replace, Held.leave,
-        Held.begin, Held.freeze,
+        LoopState.multiply, LoopState.call, LoopState.view, LoopState.write, LoopState.write_part, LoopState.count,
+        LoopState.replace, LoopState.leave, LoopState.begin, LoopState.freeze,
     )
 }  # fmt: skip
-AFTER: dict[str, Callable[[Held], None]] = {
-    one.__name__: one for one in (Held.scale, Held.clear, Held.step, Held.zero, Held.replace, Held.count)
+AFTER: dict[str, Callable[[LoopState], None]] = {
+    one.__name__: one
+    for one in (LoopState.scale, LoopState.clear, LoopState.step, LoopState.zero, LoopState.replace, LoopState.count)
 }
 PROGRAMS = (plain, accumulating, layers, carried, hooked, own_code, second_order)
 
@@ -215,7 +216,7 @@ def test_window_is_what_a_recording_of_the_iteration_alone_has(program: Callable
 def test_window_of_any_loop_is_what_a_recording_of_the_iteration_alone_has(body: list[str], after: list[str]) -> None:
     def program(around: Around) -> None:
         torch.manual_seed(0)
-        it = Held()
+        it = LoopState()
         for step in range(4):
             with around(step):
                 it.h = it.h.detach()
@@ -379,13 +380,13 @@ def test_of_a_window_of_the_first_events_no_later_one_is_read() -> None:
     found = outline(whole.events)
     windows = Windows(whole, found, sections(whole, found))
     section, most = windows.sections[2], 10
-    read = Watched(whole.events)
+    read = WatchedEvents(whole.events)
     Windows(replace(whole, events=read), found, windows.sections).trace(2, most)
     later = {k for k in read.asked if section.start + most <= k < section.end}
     assert later <= {section.end - 3, section.end - 2, section.end - 1}, "only for the error at its end"
 
 
-class Watched(Sequence[AnyEvent]):
+class WatchedEvents(Sequence[AnyEvent]):
     """Events that note which of them are asked for."""
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:

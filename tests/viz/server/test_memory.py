@@ -26,7 +26,7 @@ from viz.tasks.lru import Lru
 PROGRAM = "constant_input"
 
 
-class Counted(StoreComputation):
+class CountedComputation(StoreComputation):
     """The pure side on a small scene, which notes each trace that it makes."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ def edits(number: float) -> Json:
 
 @pytest.mark.usefixtures("no_collection")
 def test_a_thousand_edits_leave_as_many_traces_as_the_caches_hold() -> None:
-    pure = Counted()
+    pure = CountedComputation()
     store = Store(Catalogue([from_trace(small(), "small")]), pure)
     for number in range(1000):
         answer = scene_answer(

@@ -66,10 +66,10 @@ def place(graph: nx.DiGraph, places: Places, plan: Plan | None = None) -> Pictur
     of one origin share their route.  Its `argument` is its number among the arguments of its target: they enter in that
     order from top to bottom if that costs no crossing.  Raises ValueError for a graph with a cycle.
     """
-    return _Layered(graph, places, plan or Plan()).picture()
+    return _LayeredLayout(graph, places, plan or Plan()).picture()
 
 
-class _Layered:
+class _LayeredLayout:
     """A layout in progress: of a whole graph, or of the `nodes` in one of its lines, with the ends of `edges` there.
 
     Of two ports in `sides`, the first one should be above the other.
@@ -348,7 +348,7 @@ class _Layered:
         parted = [self.parted(own, edges) for own, edges in zip(nodes, parts, strict=True)]
         for number, (own, edges) in enumerate(zip(nodes, parts, strict=True)):
             sides = lines.sides(number, over, pieces, parted)
-            pieces.append(_Layered(self.graph, self.places, Plan(), own, edges, sides).whole())
+            pieces.append(_LayeredLayout(self.graph, self.places, Plan(), own, edges, sides).whole())
         return lines.stacked(pieces, over, {key: origin for key, _, _, origin in self.edges}, self.size, self.under)
 
     def parted(self, nodes: Sequence[Hashable], edges: Sequence[Part]) -> dict[Hashable, int]:

@@ -1,7 +1,7 @@
 // A presenter's pointers: a laser's dot, a spotlight that dims the rest, and a dark screen.
 import { h } from "../../page/dom.mjs";
 
-export class Pointing {
+export class PresenterPointer {
   constructor() {
     this.element = h("div.pointing", { "aria-hidden": "true" });
     this.black = false;

@@ -7,7 +7,7 @@ import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
 import { nextTry, triesOf } from "../program/proposals.mjs";
 import { excerptOf } from "./excerpt.mjs";
-import { Pointing } from "./laser.mjs";
+import { PresenterPointer } from "./laser.mjs";
 
 /** @typedef {"1" | "notes"} Kind the hall's window, or the presenter's */
 
@@ -48,8 +48,8 @@ export class Lecture {
     /** @type {BroadcastChannel | null} */
     this.channel = null;
     this.place = h("section", { id: "lecture", hidden: true, "aria-label": "Lecture" });
-    this.pointing = new Pointing();
-    document.getElementById("player")?.append(this.place, this.pointing.element);
+    this.pointer = new PresenterPointer();
+    document.getElementById("player")?.append(this.place, this.pointer.element);
     window.addEventListener("keydown", (event) => this.pressed(event), true);
     window.addEventListener("resize", () => { this.enlarge(); this.load(); });
     document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.shrunk(); });
@@ -90,7 +90,7 @@ export class Lecture {
     if (kind) dataset.present = kind === "1" ? "hall" : "notes";
     else delete dataset.present;
     this.place.hidden = !kind;
-    this.pointing.clear();
+    this.pointer.clear();
     this.listen(kind !== null);
     if (!kind) this.attend(null, "");
     if (!kind && this.full && document.fullscreenElement) document.exitFullscreen();
@@ -147,7 +147,7 @@ export class Lecture {
   /** Tells the presenter's window what the hall sees. */
   tell() {
     const { scene, chapter } = this.story;
-    if (this.kind === "1" && scene) this.send({ now: { address: this.page.address(), t: Math.ceil(this.player.t()), chapter, black: this.pointing.black } });
+    if (this.kind === "1" && scene) this.send({ now: { address: this.page.address(), t: Math.ceil(this.player.t()), chapter, black: this.pointer.black } });
   }
 
   pressed(event) {
@@ -164,7 +164,7 @@ export class Lecture {
   /** @returns {Record<string, () => void>} */
   acts() {
     return {
-      next: () => this.next(), back: () => this.back(), black: () => this.dark(), laser: () => this.pointing.toggle("laser"), spot: () => this.pointing.toggle("spot"),
+      next: () => this.next(), back: () => this.back(), black: () => this.dark(), laser: () => this.pointer.toggle("laser"), spot: () => this.pointer.toggle("spot"),
       try: () => this.try(), other: () => this.player.emit("other"),
       notes: () => { this.opening = true; window.open(`${location.pathname}${location.search.replace(/([?&])present=1/, "$1present=notes")}`, "backstep-notes"); },
       again: () => { this.show("1"); if (!this.story.scene.program.chapters.length) this.player.seek(0); else this.story.turn(0); }, escape: () => this.escape(),
@@ -174,7 +174,7 @@ export class Lecture {
   /** What Space does; a move that is under way is over at once. After the end of a mistake comes its corrected version. */
   next() {
     const { scene } = this.story;
-    if (this.pointing.black) { this.dark(); return; }
+    if (this.pointer.black) { this.dark(); return; }
     if (this.player.playing()) {
       const { until } = this.story;
       if (until === null) this.player.pause();
@@ -204,12 +204,12 @@ export class Lecture {
   }
 
   dark() {
-    this.pointing.toggle("black");
+    this.pointer.toggle("black");
     this.tell();
   }
 
   escape() {
-    if (!this.pointing.clear()) this.show(null);
+    if (!this.pointer.clear()) this.show(null);
   }
 
   load() {
