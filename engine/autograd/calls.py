@@ -221,9 +221,9 @@ def call(
 
 
 def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
-    """The gradient laid out by rows where its tensor is: rules make some by columns, and `.view` is to work on them.
+    """The gradient, stored row by row if its tensor is: some rules return it by columns, where `.view` would fail.
 
-    What an expansion made stays: it is no memory of its own in torch either.
+    An expanded gradient stays as it is: in torch, too, it has no memory of its own.
     """
     data = gradient._array
     if data.flags.c_contiguous or 0 in data.strides:
@@ -243,7 +243,7 @@ def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
 
 
 def _retain(inputs: Sequence[Any]) -> None:
-    """backward(inputs=...) fills the `.grad` of what is no leaf, from then on."""
+    """From its first backward(inputs=...) on, an input that is not a leaf has a `.grad` too."""
     active, slot.active = slot.active, None
     try:
         for tensor in inputs:

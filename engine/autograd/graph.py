@@ -112,7 +112,7 @@ class saved_tensors_hooks:
     """
 
     _quiet = False
-    """Whether what the hooks do is no part of a recording."""
+    """Whether a recording leaves out the ops of the hooks."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         self.pack_hook = pack_hook

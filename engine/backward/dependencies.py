@@ -12,17 +12,17 @@ from typing import Any
 
 def count_dependencies(roots: Iterable[Any]) -> dict[Any, int]:
     """How many edges lead to each node reachable from `roots`."""
-    waiting: dict[Any, int] = dict.fromkeys(roots, 0)
-    stack = list(waiting)
+    counts: dict[Any, int] = dict.fromkeys(roots, 0)
+    stack = list(counts)
     pop, push_ = stack.pop, stack.append
     while stack:
         for target in pop().targets:
-            if target in waiting:
-                waiting[target] += 1
+            if target in counts:
+                counts[target] += 1
             elif target is not None:
-                waiting[target] = 1
+                counts[target] = 1
                 push_(target)
-    return waiting
+    return counts
 
 
 def leading_to(targets: set[Any], roots: Iterable[Any]) -> set[Any]:

@@ -61,13 +61,13 @@ def _run(
 ) -> list[Any]:  # fmt: skip
     """The same, on the current stack."""
     nodes = [node for node, _ in roots]
-    waiting = count_dependencies(nodes)
+    dependencies = count_dependencies(nodes)
     route = None if captures is None else leading_to({node for node, _ in captures}, nodes)
     by_capture: dict[Capture, Any] = {}
     if captures is not None:
         by_capture = dict.fromkeys(captures)
     owned = {} if create_graph else {id(gradient._array): gradient for gradient in gradients}
-    run = _Run(waiting, route, by_capture, captures is None or accumulate, keep, create_graph, owned)
+    run = _Run(dependencies, route, by_capture, captures is None or accumulate, keep, create_graph, owned)
     before = mode.enabled
     mode.turn(create_graph and not mode.inference)
     run.root = nodes[0] if len(nodes) == 1 else None
@@ -76,7 +76,7 @@ def _run(
         for (node, nr), gradient in zip(roots, gradients, strict=True):
             run.deliver(node, nr, gradient if create_graph else gradient._array)
         for node in dict.fromkeys(nodes):
-            if not waiting[node]:
+            if not dependencies[node]:
                 push(run.ready, node)
         run.drain()
     except RecursionError as error:
@@ -97,9 +97,10 @@ class _Run:
     """The state of one backward pass."""
 
     def __init__(
-        self, waiting: Any, route: Any, by_capture: Any, accumulate: bool, keep: bool, create_graph: bool, passed: Any
-    ) -> None:
-        self.waiting = waiting
+        self, dependencies: Any, route: Any, by_capture: Any, accumulate: bool, keep: bool, create_graph: bool,
+        seeds: Any,
+    ) -> None:  # fmt: skip
+        self.dependencies = dependencies
         self.arrived: dict[Any, Any] = {}
         self.route = route
         self.by_capture = by_capture
@@ -108,12 +109,12 @@ class _Run:
         self.create_graph = create_graph
         self.root: Any = None
         self.ready: list[Any] = []
-        self.hooks = Hooks(create_graph, passed)
+        self.hooks = Hooks(create_graph, seeds)
         self.sums: set[Any] = set()  # places whose sum is our own: nobody else refers to it
 
     def will_run(self, node: Any) -> bool:
         """Return whether a node takes part in this pass."""
-        return node in self.waiting and (self.route is None or node in self.route)
+        return node in self.dependencies and (self.route is None or node in self.route)
 
     def deliver(self, node: Any, nr: int, gradient: Any) -> None:
         """Add a contribution to the gradient that has arrived so far for output `nr` of `node`: one value, or a list
@@ -144,15 +145,16 @@ class _Run:
     def drain(self) -> None:
         """Run ready nodes until there are none.  A node costs little more than its rules: rare cases are handled
         elsewhere."""
-        ready, waiting, arrived, route, active = self.ready, self.waiting, self.arrived, self.route, slot.active
+        ready, dependencies, arrived = self.ready, self.dependencies, self.arrived
+        route, active = self.route, slot.active
         special = self.create_graph or mode.anomaly
         capture_nodes = {node for node, _ in self.by_capture} if self.by_capture else None
         keep, deliver, sums, add = self.keep, self.deliver, self.sums, xp.add
-        following: Any = None  # the only ready node, with its gradient: it need not queue
-        handed: Any = None
+        next_node: Any = None  # the only ready node, with its gradient: it need not queue
+        next_gradient: Any = None
         while True:
-            if following is not None:
-                node, upstream, following = following, handed, None
+            if next_node is not None:
+                node, upstream, next_node = next_node, next_gradient, None
             elif ready:
                 node = ready.pop() if len(ready) == 1 else pop(ready)
                 upstream = arrived.pop(node, None)
@@ -193,9 +195,9 @@ class _Run:
                 if target is None:
                     continue
                 cotangent = cotangents[edge]
-                left = waiting[target] - 1
-                if left:
-                    waiting[target] = left
+                remaining = dependencies[target] - 1
+                if remaining:
+                    dependencies[target] = remaining
                 if cotangent is None:
                     pass
                 elif special or (
@@ -205,8 +207,8 @@ class _Run:
                 ):
                     deliver(target, node.number(edge), cotangent)
                 elif target not in arrived:
-                    if not left and not ready and following is None:
-                        following, handed = target, cotangent
+                    if not remaining and not ready and next_node is None:
+                        next_node, next_gradient = target, cotangent
                         continue
                     arrived[target] = cotangent
                 elif target in sums:
@@ -215,12 +217,12 @@ class _Run:
                     arrived[target] = present = arrived[target] + cotangent
                     if type(present) is ndarray:
                         sums.add(target)
-                if left:
+                if remaining:
                     continue
-                if following is not None:
-                    arrived[following] = handed
-                    ready.append(following)
-                    following = None
+                if next_node is not None:
+                    arrived[next_node] = next_gradient
+                    ready.append(next_node)
+                    next_node = None
                 if ready:
                     push(ready, target)
                 else:
@@ -393,7 +395,7 @@ class _Run:
         self, active: Any, node: Any, upstream: Any, cotangents: Sequence[Any], fitted: Sequence[Any], freed: bool
     ) -> None:
         """Report one node's run to the recorder."""
-        if node.own is not None and getattr(node, "others", None):  # outputs that are no tensors have no gradient
+        if node.own is not None and getattr(node, "others", None):  # only tensors have gradients
             upstream = [g for nr, g in enumerate(upstream) if nr not in node.others]
         if self.create_graph:
             upstream, cotangents = ([None if g is None else g._array for g in some] for some in (upstream, cotangents))

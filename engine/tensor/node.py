@@ -116,7 +116,7 @@ class Node(_Rare):
 
     @property
     def op(self) -> Op:
-        """The name of the forward op."""
+        """The forward op."""
         return self.plan.op
 
     def name(self) -> str:

@@ -55,7 +55,7 @@ class CallStacks:
                 branch = branch[id(frame.f_code) + frame.f_lasti]
                 frame = frame.f_back
             number: int = branch[base and base.f_lasti]
-        except ValueError:  # there are no such frames: autograd runs an op by itself, in a thread of its own
+        except ValueError:  # no such frame: autograd runs this op in a thread of its own
             return self.caller
         except (KeyError, AttributeError):  # a new one; or of a thread that `base` is not in
             number = self.enter(_getframe(depth))

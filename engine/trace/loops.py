@@ -17,7 +17,7 @@ import numpy as np
 from .source import syntax_tree
 
 NAMELESS = "_"
-"""The variable of a loop that does not use it: its values tell the iterations apart, and nobody is told of them."""
+"""The variable of a loop that does not use it: its values tell the iterations apart, but are not shown."""
 MOST_TEXT = 20
 """The longest text, in characters, that serves as the value of a loop's variable."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await)

@@ -168,7 +168,7 @@ def array_of(value: Any) -> Any:
 
 
 def owner_of(data: Any) -> Any:
-    """The array that has the memory of an array, perhaps itself; None for what is no array."""
+    """The array that has the memory of an array, perhaps itself; None if it is not an array."""
     base = getattr(data, "base", None)
     return base if base is not None else data if array.is_array(data) else None
 

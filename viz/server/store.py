@@ -390,7 +390,9 @@ class Store:
 
     def _scene(self, revision: Revision, old: Revision | None, folds: Mapping[str, bool], layout: str) -> DeflatedText:
         program = self.catalogue.find(revision.program)
-        if program.version != revision.version:  # a watched script: what would be said of it is no longer true
+        if (
+            program.version != revision.version
+        ):  # a watched script that has changed: the scene would describe the old one
             raise _recorded_again(program.id)
         if self.shelf is not None and self._is_long(revision, self.shelf):
             request = json.dumps(["scene", revision.id, old and old.id, sorted(folds.items()), layout])

@@ -102,7 +102,7 @@ export function keep(camera, [x0, y0], [x1, y1]) {
 }
 
 /**
- * The same height of the plane, with a box in the middle that is no wider than the view, or no empty room beside one that is: what is read line by line.
+ * Moved sideways only, as one reads line by line: a box that fits the view is centred, and beside a wider one no room stays empty.
  * @type {(camera: Camera, view: View, box: Box) => Camera}
  */
 export function across(camera, view, [x0, , x1]) {

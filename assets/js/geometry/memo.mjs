@@ -1,4 +1,4 @@
-// The last answer to a question: a picture asks the same question in every frame.
+// The last result of a computation that every frame of a picture repeats.
 
 /** @template T */
 export class Memo {
@@ -8,7 +8,7 @@ export class Memo {
   }
 
   /**
-   * The last answer where it has the same key and `holds` still, else a new one.
+   * The last answer if its key is the same and it still `holds`, else a new one.
    * @param {string} key
    * @param {() => T} make
    * @param {(answer: T) => boolean} [holds]

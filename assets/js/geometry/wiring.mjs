@@ -29,8 +29,8 @@ const ONE = Object.freeze({ i: 0, n: 1 });
 const MOST_LIVE = 16; // wires of a running VJP that are shown unasked
 
 /**
- * The wires of one scene.  Where they run depends on the scene alone and is worked out once, when it is first asked for; what they carry
- * depends on the moment.
+ * The wires of one scene.  Their courses depend on the scene alone and are computed once, at the first request; the numbers that they
+ * carry depend on the moment.
  */
 export class Wiring {
   /**
@@ -261,7 +261,7 @@ export class Wiring {
   }
 }
 
-/** Where one wire runs: its `curve`, and in `sides` what of it is drawn on each side of its op, from the card on. */
+/** The course of one wire: its `curve`, and in `sides` the parts that are drawn on each side of its op, from the card on. */
 class Way {
   constructor({ a, b, leaving, arriving }, goes, comes) {
     this.halves = { leaving, arriving };
@@ -407,9 +407,9 @@ function isPlain({ ends }) {
 }
 
 /**
- * Where a wire leaves a card, so that it crosses no cell and no text: what ends in the last line of cells from below, all else at the
- * card's side.  Columns are aligned, so a cell is told by its column, at the side by its place in the height of its line; one alone
- * has no column to tell.  What goes the same way several times has as many lanes, side by side.
+ * The point where a wire leaves a card without crossing a cell or a text: below the card for the last line of cells, at its side for all
+ * others.  Below, the point shows the column of the cell; at the side, its height in the line does.  A cell alone needs neither.
+ * Wires with the same course run side by side, a lane each.
  */
 function anchor(node, row, cell, op, { i, n } = ONE) {
   const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };

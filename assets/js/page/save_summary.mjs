@@ -122,7 +122,7 @@ function gradsOf(scene) {
 }
 
 /**
- * The elements of a small value in a row of a card; "None" where it is none, null where there is no such row or it is large.
+ * The elements of a small value in a row of a card; "None" if there is no value, null if there is no such row or the value is large.
  * @type {(scene: Scene, node: Node, key: string, t: number) => string | null}
  */
 function textOf(scene, node, key, t) {

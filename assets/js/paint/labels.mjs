@@ -37,17 +37,17 @@ export function labelsOf(brush, flows) {
 
 /**
  * The numbers of some flows, `{ text, flow, edges, box, lead }` (`lead`: the line to its route of one that stands away from it, or null);
- * without those for which there is no place.  All of a step have theirs from its beginning, and keep it.
+ * without those that have no room.  Each has its place from the beginning of its step, and keeps it.
  */
 export function placedLabels(brush, flows) {
   const moving = new Set(flows.filter((one) => one.started).map((one) => one.flow));
-  const settled = { ...brush, moment: { ...brush.moment, t: Math.ceil(brush.moment.t) } }; // what the step leaves is what is there all along
+  const settled = { ...brush, moment: { ...brush.moment, t: Math.ceil(brush.moment.t) } }; // as at the end of the step, so that a label does not move during it
   return placeAll(settled, flows).filter((one) => moving.has(one.flow));
 }
 
 /**
- * First all that have room beside their routes, what comes of a step before what came to it; then the others, at the end of a line; what has
- * room in neither way is told by its shape and norm.
+ * First the numbers that have room beside their routes, those that a step sends before those that it receives; then the others, at the end
+ * of a line. Numbers without room in either place are replaced by their shape and norm.
  */
 function placeAll(brush, flows) {
   const lit = flows.map((one) => ({ edge: one.edge, ways: waysOf(brush, one.flow, one.edge) }));
@@ -79,7 +79,7 @@ function formsOf({ text }) {
   return result === undefined ? [text] : [text, result];
 }
 
-/** What is told of several numbers that have no room, as of a tensor that is too large to be written out. */
+/** The text for several numbers that have no room: shape and norm, as for a tensor that is too large to be written out. */
 function summaries(label, { values }) {
   const { flow } = label;
   const { shape, stats, damaged } = values[flow.value] ?? {};

@@ -61,7 +61,7 @@ function steadyPlace(brush, node, error) {
 }
 
 /**
- * Where the message stands: in view, under no bar, at the place that costs least; where there is no such place, out of the bars' way least.
+ * The place of the message: in view, clear of the bars, at the least cost; if there is no such place, where the bars cover it least.
  * @type {(brush: Brush, node: Node, error: Error) => any}
  */
 export function placeCallout(brush, node, error) {

@@ -160,7 +160,7 @@ export const DOT_RADIUS = 6;
 const DOTS_TOP = 82; // of a folded group, to the middle of its first line of dots
 
 /**
- * The dots of a folded group, each with its middle; `more` are those for which there is no room, told of at `end`.
+ * The dots of a folded group, each with its middle; `more` is the number of those without room, which is written at `end`.
  * @type {(node: Node) => { dots: { dot: Dot, x: number, y: number }[], more: number, end: [number, number] }}
  */
 export function dotsOf(node) {

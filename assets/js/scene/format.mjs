@@ -117,8 +117,8 @@ const NO_ROOM = "\u2026";
 
 /**
  * The most exact text of a number that has at most `room` characters, with no more digits than `num` writes, or than `digits` are
- * asked for.  What is no whole number and has room for none of its digits but those begins with `\u2248`; where nothing has room, an
- * ellipsis stands for it.  Whether it has fewer digits than three is said by `isRounded`.
+ * asked for.  A number that is not whole and has room only for its whole part begins with `\u2248`; where nothing has room, an
+ * ellipsis stands for it.  `isRounded` tells whether it has fewer than three digits.
  * @type {(value: Num | null, room: number, digits?: number) => string}
  */
 export function fitNum(value, room, digits = DIGITS + 1) {

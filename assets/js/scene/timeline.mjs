@@ -147,7 +147,7 @@ export function strokeStride(count, width, gap = 6) {
 }
 
 /**
- * What is said of a step: an error's message is left as torch writes it.
+ * The sentence of a step; an error's message is left as torch writes it.
  * @type {(step: Step) => string}
  */
 export const spoken = (step) => (step.kind === "error" ? step.say : withMinus(step.say));

@@ -27,8 +27,8 @@ const NEAR = 9; // px around the playhead in which it is taken hold of
 const APART = 9; // px from a mark to the next
 const MOVED = 4; // px from which on a press is a drag
 const GAP = 4;
-const QUIET = new Set(["zero", "none", "set"]); // what the program itself does is told beside its segment
-const NONE = ["None", "\u2205"]; // an emptied gradient is no zero; the sign where the word has no room
+const QUIET = new Set(["zero", "none", "set"]); // the program's own writes: their text is beside the segment
+const NONE = ["None", "\u2205"]; // a cleared gradient is None, not 0; the sign is for little room
 const SPACE = 10; // between two of these words
 const GLYPHS = { zero: "0", set: "=", error: "!", edit: "\u270e", warning: "!" };
 

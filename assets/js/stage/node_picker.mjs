@@ -49,7 +49,7 @@ export class NodePicker {
     return this.refusal(node) === null;
   }
 
-  /** A node or a group that was clicked, or is selected as Enter is pressed: taken, or told why not. */
+  /** Takes a node or a group that was clicked, or that is selected when Enter is pressed, or shows why it cannot be chosen. */
   take(node) {
     const why = this.refusal(node);
     if (why !== null) {

@@ -16,7 +16,7 @@ const [LEAST, MOST] = [2, 12]; // rows
 export class Search {
   /**
    * @param {Stage} stage
-   * @param {{ choose: (entry: Entry) => void, moved: () => void }} acts `choose` selects what was found; `moved` is told when the camera follows the arrows
+   * @param {{ choose: (entry: Entry) => void, moved: () => void }} acts `choose` selects what was found; `moved` is called when the camera follows the arrows
    */
   constructor(stage, acts) {
     this.stage = stage;

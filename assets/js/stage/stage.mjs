@@ -24,7 +24,7 @@ import { readTokens, watchTheme } from "../paint/theme.mjs";
 
 const GLIDE = 320; // ms of a camera move
 const BESIDE = 24; // px between a panel and what came out from under it
-const JUST_AFTER = 0.001; // of a step: it is told of, and nothing has moved
+const JUST_AFTER = 0.001; // after the start of a step: its sentence is shown, and nothing has moved
 const LABEL = "Graph. Tab goes through the nodes, the arrows through time, slash searches, question mark lists the keys.";
 
 export class Stage {

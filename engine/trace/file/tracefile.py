@@ -348,7 +348,7 @@ class Writer:
 
     def __exit__(self, kind: object, *_: object) -> None:
         with contextlib.suppress(TraceWriteError) if kind is not None else contextlib.nullcontext():
-            self.close(complete=kind is None)  # after an error the file may be lost too: the first error is told
+            self.close(complete=kind is None)  # after an error the file may be lost too: report the first error
 
 
 class _Batch:

@@ -180,7 +180,7 @@ def answers(page: bytes) -> Iterator[tuple[str, queue.Queue[tuple[str, bytes]]]]
 
 @contextmanager
 def running(browser: str, address: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A browser without a window on an address, with a profile of its own, until it is no longer needed."""
+    """A headless browser that shows an address, with a temporary profile; it is closed at the end of the block."""
     is_root = sys.platform != "win32" and os.geteuid() == 0
     with tempfile.TemporaryDirectory(prefix="backstep-", ignore_cleanup_errors=True) as profile:
         flags = [*FLAGS, f"--user-data-dir={profile}", *(["--no-sandbox"] if is_root else [])]

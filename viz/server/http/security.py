@@ -64,7 +64,7 @@ def host_name(host: str) -> str | None:
 def trusted_hosts(allowed: Iterable[str] = ()) -> frozenset[str]:
     """The names that requests may use: the loopback names and those of `--allow-host`.
 
-    Raises ValueError for something that is no host name, because a typing error must not open a door.
+    Raises ValueError for anything that is not a host name, because a typing error must not let other hosts in.
     """
     names = set(LOOPBACK)
     for host in allowed:

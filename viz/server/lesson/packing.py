@@ -179,8 +179,8 @@ def _elements(scene: Mapping[str, Any]) -> list[str]:
 
 
 def _shared(scene: Json) -> Json:
-    """A scene as it may leave this machine: files go by their names, without the folders that they are in, and nothing
-    is said of the recordings that were opened together with this one."""
+    """A scene as it may leave this machine: files have names without folders, and the recordings that were opened
+    together with this one are left out."""
     scene["program"].pop("beside", None)
     for file in scene["program"]["files"]:
         file["name"] = PurePath(file["name"].replace("\\", "/")).name

@@ -38,7 +38,7 @@ class Classroom:
     shared: Path
     queue: str = DISK
     secret: str = ""
-    """Known to all processes: what a page is told of a job is signed with it."""
+    """Shared by all processes, which sign with it the information about a job that a page receives."""
     bounds: Bounds = field(default_factory=Bounds)
 
     def as_json(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Jobs on one machine: each is a process of its own, and what it makes is in diskcache, in a folder of the server's.
+"""Jobs on one machine: each is a process, and stores its result with diskcache in a folder of the server.
 
-Dash's manager would fork the server, whose threads hold locks, and hand over pickles; here a job is a process started
-from nothing that is told JSON (job.py).  The cache stores JSON and plain bytes, never pickles.
+Dash's manager would fork the server, whose threads hold locks, and pass pickles; here a job is a new process that reads
+its question as JSON (job.py).  The cache stores JSON and plain bytes, never pickles.
 """
 
 from __future__ import annotations

@@ -476,7 +476,7 @@ export class Commands {
     if (at !== null) this.apply(edits.preset("one-hot", this.form.shape, { cell: at }));
   }
 
-  /** What the form's other inputs report. A value that we wrote ourselves is no change. */
+  /** What the form's other inputs report. A value that we wrote ourselves does not count as a change. */
   flagChanged(name, value) {
     const one = this.form?.mode === "command" ? this.command(this.form.id) : null;
     if (!one || !this.form.flags || value === null || value === undefined || edits.same(this.form.flags[name], value)) return;

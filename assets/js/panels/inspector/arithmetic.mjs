@@ -136,7 +136,7 @@ function factor(value) {
   return text.startsWith("−") ? `(${text})` : text;
 }
 
-/** Whether it is told which upstream gradient a derivative multiplies: that in the same place, the only one, or, of 1, whichever came. */
+/** Whether it is clear which upstream gradient each derivative multiplies: the one at the same position, the only one, or, if all are 1, any. */
 const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiring.every(([, , derivative]) => derivative === 1)
   || (upstream.data.length === value.data.length && wiring.every(([from, to]) => from === to));
 

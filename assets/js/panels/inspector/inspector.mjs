@@ -137,7 +137,7 @@ export class Inspector {
     this.figures.show(details, step + 1);
   }
 
-  /** What is shown, and what is told of it; an error and its remedy stand before both, so that they are in view. */
+  /** The head and the details of an element; an error and its fix come first, so that they are in view. */
   writeParts(head, ...body) {
     fill(byId("inspect-head"), this.diagnosis ? null : head);
     fill(byId("inspect-body"), this.diagnosis, this.diagnosis ? h("div", {}, head) : null, body);

@@ -18,7 +18,7 @@ export class PresenterPointer {
     this.black = on === "black";
   }
 
-  /** Nothing of it any more; whether there was something. */
+  /** Removes the pointer from the screen; returns whether there was one. */
   clear() {
     const wasOn = Boolean(this.element.dataset.shows);
     this.element.dataset.shows = "";

@@ -101,7 +101,7 @@ export class RunView {
     this.draw();
   }
 
-  /** What is said of the search for findings, below those that are there. @param {string} text */
+  /** Writes how far the search for findings is, below those found so far. @param {string} text */
   searched(text) {
     const place = byId("run-findings");
     place.querySelector(":scope > p")?.remove();

@@ -67,7 +67,7 @@ export function countText({ count, iterations }) {
 }
 
 /**
- * What is said of a section: its name, its losses, the norm of its gradients, the learning rate, and what is wrong there.
+ * The text about a section: its name, its losses, the norm of its gradients, the learning rate, and its findings.
  * @type {(run: RunOverview | null, section: Section, at: number) => string}
  */
 export function hoverText(run, section, at) {

@@ -6,7 +6,7 @@ export class Header {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("../../page/toast.mjs").Toast} toast
-   * @param {Record<string, (value?: string) => void>} acts what the buttons of the page do, by name; `themed` is told of a chosen theme
+   * @param {Record<string, (value?: string) => void>} acts what the buttons of the page do, by name; `themed` receives a chosen theme
    */
   constructor(session, toast, acts) {
     this.session = session;
@@ -32,7 +32,7 @@ export class Header {
     all("#top, #top > *").forEach((part) => fitting.observe(part));
   }
 
-  /** The component library says of a box around a menu's button what is to be said of the button. */
+  /** The component library puts a menu button's ARIA attributes on a box around it; they belong on the button. */
   handOver(box) {
     const button = box.querySelector("button");
     if (!button) return;
@@ -82,7 +82,7 @@ export class Header {
     if (scene.layout_note) this.toast.say(scene.layout_note);
   }
 
-  /** Where replay can no longer promise what the program itself would do, and what is to be said of the recording; once hidden, it stays so until something else is said. */
+  /** The step from which a replay may differ from the program itself, and notes on the recording. Once hidden, it appears again only with another text. */
   doubt({ program, revision }) {
     const place = byId("doubt");
     const own = [revision.recomputed, revision.doubt?.text].filter(Boolean);
