@@ -106,34 +106,38 @@ class _Player:
         """Append a step to its phase, or to the phase `own`."""
         line = self.line
         call = self.call.call if self.call is not None else None
-        group: PhaseKind = "backward" if call is not None else "write" if kind == "write" else "forward"
-        last = line.phases[-1] if line.phases else None
         update = self.updating(op) if call is None else None
-        if update is None:
-            self.update = None
-        if own is not None:
-            if own is not last:
-                line.phases.append(own)
-        elif update is not None:  # all that the step of an optimiser does
-            if update != self.update:
-                label = phases.label_of_update(self.drawing, update, event)
-                line.phases.append(Phase("write", label, self.now, self.now, None, event.stack))
-                self.update = update
-        else:
-            stack = self.call.stack if self.call is not None else event.stack
-            same = last is not None and last.kind == group and last.call == call and not last.failed
-            if not same or group == "write":
-                label = "forward" if group == "forward" else phases.label(self.facts, self.call, stack, event)
-                if not same or last is None or last.label != label:  # two lines with writes are two phases
-                    line.phases.append(Phase(group, label, self.now, self.now, call, stack))
-        line.phases[-1].end = self.now + 1
-        if line.phases[-1].call is not None:
-            self.starts.setdefault(line.phases[-1].call, line.phases[-1].start)
+        phase = own if own is not None else self.phase(kind, event, call, update)
+        if own is None or update is None:
+            self.update = update
+        if not line.phases or phase is not line.phases[-1]:
+            line.phases.append(phase)
+        phase.end = self.now + 1
+        if phase.call is not None:
+            self.starts.setdefault(phase.call, phase.start)
         order = self.facts.calls[call].order if call is not None else 0  # the same for all steps of the call
         step = Step(kind, len(line.phases) - 1, at, name, event.index, op, order, call)
         line.step_of[event.index] = self.now
         line.steps.append(step)
         return step
+
+    def phase(self, kind: StepKind, event: Any, call: int | None, update: str | None) -> Phase:
+        """The phase of the next step: the last one if that goes on, else a new one."""
+        last = self.line.phases[-1] if self.line.phases else None
+        if update is not None:  # the step of an optimiser is one phase, whatever it does
+            if last is not None and update == self.update:
+                return last
+            label = phases.label_of_update(self.drawing, update, event)
+            return Phase("write", label, self.now, self.now, None, event.stack)
+        group: PhaseKind = "backward" if call is not None else "write" if kind == "write" else "forward"
+        stack = self.call.stack if self.call is not None else event.stack
+        same = last if last is not None and (last.kind, last.call, last.failed) == (group, call, False) else None
+        if same is not None and group != "write":
+            return same
+        label = "forward" if group == "forward" else phases.label(self.facts, self.call, stack, event)
+        if same is not None and same.label == label:  # two lines with writes are two phases
+            return same
+        return Phase(group, label, self.now, self.now, call, stack)
 
     def updating(self, op: int | None) -> str | None:
         """The step of an optimiser, as a group, in which an op runs."""
