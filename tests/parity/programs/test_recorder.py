@@ -17,7 +17,16 @@ import pytest
 
 import engine
 from engine.arrays.session import slot
-from engine.trace.events import ErrorRaised, GroupEntered, LeafCreated, OpCalled, Printed, Trace, VjpRun
+from engine.trace.events import (
+    BackwardStarted,
+    ErrorRaised,
+    GroupEntered,
+    LeafCreated,
+    OpCalled,
+    Printed,
+    Trace,
+    VjpRun,
+)
 from engine.trace.file.consistency import open_checked
 from tests.parity.helpers.recordings import recorded_here
 from viz.record.block import Block
@@ -342,3 +351,43 @@ def test_conversion_of_a_module_is_no_computation_of_the_program(tmp_path: Path)
     assert names.count("to") == 1, names  # that of x
     weights = [event for event in trace.events if isinstance(event, LeafCreated) and event.name == "net.weight"]
     assert [event.dtype for event in weights] == ["float64", "float32"]
+
+
+ALIASES = """
+import torch
+class Own(torch.Tensor):
+    pass
+w = torch.ones(3, requires_grad=True)
+(w.as_subclass(Own) * 2).sum().backward()
+plain = torch.arange(3).as_subclass(Own).as_subclass(torch.Tensor)
+print(w.grad, plain)
+"""
+
+
+def test_alias_of_another_class_is_an_op() -> None:
+    trace = recorded_as_alone(ALIASES)
+    found = ops(trace)
+    assert [op.name for op in found] == ["alias", "mul", "alias", "sum", "alias", "alias", "alias"]
+    assert [op.inputs[0].tensor for op in found[1:5]] == [op.outputs[0].tensor for op in found[:4]]
+    (started,) = (event for event in trace.events if isinstance(event, BackwardStarted))
+    assert started.roots[0].tensor == found[4].outputs[0].tensor
+    assert trace.values[found[4].outputs[0].value].array == 6  # a class without a dispatch of its own hides no elements
+    assert len([event for event in trace.events if isinstance(event, LeafCreated)]) == 2
+
+
+FROM_UNSEEN = """
+import torch
+x = torch.ones(3, requires_grad=True)
+y = torch.compile(lambda x: (x.sin() + 1) * 2, backend="eager")(x)
+(y * 3).sum().backward()
+print(x.grad)
+"""
+
+
+def test_result_of_code_that_is_not_seen_belongs_to_its_node() -> None:
+    trace = recorded_as_alone(FROM_UNSEEN)
+    found = {op.name: op for op in ops(trace)}
+    last, times = found["torch::MulBackward0"], found["mul"]
+    assert "not_seen" in last.attrs and last.outputs[0].tensor == times.inputs[0].tensor
+    assert trace.values[last.outputs[0].value].array.tolist() == (2 * (torch.ones(3).sin() + 1)).tolist()
+    assert [type(event) for event in trace.events if isinstance(event, LeafCreated)] == [LeafCreated]  # x alone

@@ -27,6 +27,7 @@ _grad_enabled = torch.is_grad_enabled
 Tensor = torch.Tensor
 FACTORS = frozenset({"mat1", "mat2", "mat", "vec", "batch1", "batch2"})
 """Inputs of such ops that have a shape of their own."""
+ALIAS = torch.ops.aten.alias.default
 UNSEEN = "it ran before the recording, in another thread, or where the recorder cannot see it"
 
 
@@ -65,6 +66,7 @@ class Forward:
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
+        self.tensors.unrecorded = self.unrecorded
         self.log, self.stack = watch.log, watch.stack
         self.calls: dict[int, Call] = {}  # by the id of the operator
         self.pending: list[PendingOp | NewTensor] = []
@@ -137,15 +139,14 @@ class Forward:
         if self.is_aside(args):
             return None
         stack = self.stack(4)
-        enabled = _grad_enabled()
-        if enabled is not self.grad_enabled:
-            self.mode_changed(enabled, stack if self.switched is None else self.switched)
+        enabled = self.note_mode(stack)
         op = PendingOp()
         op.call, op.stack, op.enabled, op.during = call, stack, enabled, self.watch.backward.call
         op.arguments = arguments = []
         op.write = None
         op.targets = []
         first: TensorState | None = None
+        in_graph = enabled and not call.detaches
         for pair in call.bound(args, kwargs):
             name, value = pair
             kind = type(value)
@@ -156,7 +157,7 @@ class Forward:
                 writes = name in call.writes
                 if writes and tensors.unwritten and id(value) in tensors.unwritten:
                     return value
-                state = tensors.see(value, stack)
+                state = tensors.see(value, stack, None, in_graph)
                 if first is None:
                     first = state
                 argument: Any = TensorArgument(state, value)
@@ -168,7 +169,7 @@ class Forward:
                 argument = []
                 for one in value:
                     if isinstance(one, Tensor):
-                        state = tensors.see(one, stack)
+                        state = tensors.see(one, stack, None, in_graph)
                         argument.append(TensorArgument(state, one))
                         if name in call.writes:
                             op.write = state, (one._base if one._is_view() else None)
@@ -271,9 +272,7 @@ class Forward:
         elif self.tensors.find(out) is None:
             source = "tensor" if call.base == "lift_fresh" else call.base
             stack = self.stack(4)
-            enabled = _grad_enabled()
-            if enabled is not self.grad_enabled:
-                self.mode_changed(enabled, stack if self.switched is None else self.switched)
+            self.note_mode(stack)
             self.pending.append(NewTensor(source, stack, out, place_at(3)))
 
     def as_parameter(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -332,6 +331,13 @@ class Forward:
         """Ops record gradients from now on, or do not."""
         self.grad_enabled, self.switched = enabled, None
         self.log.append(("made", stack, entries.mode, enabled))
+
+    def note_mode(self, stack: int) -> bool:
+        """Whether an op records gradients that runs now; the first one after a change notes that."""
+        enabled: bool = _grad_enabled()
+        if enabled is not self.grad_enabled:
+            self.mode_changed(enabled, stack if self.switched is None else self.switched)
+        return enabled
 
     # -- and its node --------------------------------------------------------------------------------------------
 
@@ -445,34 +451,59 @@ class Forward:
             again = entries.ViewOf((state.number, state.version), path)
             self.log.append(("made", op.stack, entries.retaken, again, view_result, record, op.during))
 
-    def hidden(self, fn: Any, stack: int, inputs: Any, results: Any, attrs: dict[str, Any], inplace: int | None,
-               during: int | None) -> None:  # fmt: skip
-        """An op that torch did not report, but whose node is there."""
-        record = self.graph.node(fn, stack, results, ())
-        self.log.append(
-            ("made", stack, entries.hidden, record[1], tuple(inputs), attrs, tuple(results), record, inplace, during)
-        )
+    def retyped(self, tensor: Any, alias: Any, stack: int) -> None:
+        """`as_subclass` gives an alias, of which no dispatch mode hears."""
+        op = PendingOp()
+        op.call, op.stack = self.calls.get(id(ALIAS)) or self.met(ALIAS), stack
+        op.enabled, op.during = self.note_mode(stack), self.watch.backward.call
+        op.base = state = self.tensors.see(tensor, stack, None, op.enabled)
+        op.arguments = [("self", TensorArgument(state, tensor))]
+        op.write, op.targets, op.place = None, [], None
+        op.outs = [self.result(alias, op)]
+        self.note_views(op)
+        self.record(op)
 
-    def unseen(self, fn: Any, stack: int) -> None:
-        """A node that no recorded op made: only the shapes of its results are known."""
+    def unrecorded(self, tensor: Any, stack: int) -> TensorState | None:
+        """A tensor of the graph that no recorded op made: its node is recorded with it, if it is not there yet."""
+        fn = grad_fn_of(tensor)
+        if not self.is_new(fn):
+            return None
+        self.graph.unseen(fn, stack, tensor)
+        return self.tensors.find(tensor)
+
+    def unseen(self, fn: Any, stack: int, tensor: Any = None) -> None:
+        """A node that no recorded op made: of its results other than `tensor` only the shapes are known."""
         graph = self.graph
         inputs: list[tuple[str, int, int]] = []
         for up, nr in fn.next_functions:
             if up is None:
                 continue
             if type(up).__name__ == SINK:
-                state = graph.sink(up, stack)
+                state = self.tensors.see(up.variable, stack)
+                graph.sink(up, stack)
                 inputs.append((f"input[{len(inputs)}]", state.number, state.version))
             else:
                 number, version = graph.node_of(up).result(nr)
                 inputs.append((f"input[{len(inputs)}]", number, version))
         results = []
-        for shape in shapes_of(fn):
+        own = None if tensor is None else tensor.output_nr
+        for nr, shape in enumerate(shapes_of(fn)):
+            if nr == own:
+                state = self.tensors.enter_whole(tensor)
+                results.append((state.number, state.version, state.value, True, state.storage, None))
+                continue
             value = len(self.tensors.values)
             self.tensors.values.append(UnreadableValue(shape, prod(shape)))
             number = next_id()
             results.append((number, 0, value, True, number, None))
-        self.hidden(fn, stack, inputs, results, {"not_seen": UNSEEN}, None, self.watch.backward.call)
+        record = graph.node(fn, stack, results, ())
+        attrs = {"not_seen": UNSEEN}
+        self.log.append(
+            (
+                "made", stack, entries.hidden, record[1], tuple(inputs), attrs, tuple(results), record, None,
+                self.watch.backward.call,
+            )
+        )  # fmt: skip
 
     # -- custom Functions ----------------------------------------------------------------------------------------
 
@@ -497,7 +528,7 @@ class Forward:
         """Its inputs: (stack, references)."""
         self.settle()
         stack = self.stack(5)
-        seen = [self.tensors.see(one, stack) for one in args if isinstance(one, Tensor)]
+        seen = [self.tensors.see(one, stack, None, True) for one in args if isinstance(one, Tensor)]
         refs = tuple((f"input[{i}]", one.number, one.version) for i, one in enumerate(seen))
         values = [ref[1] for ref in refs]
         self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, values, 0))
@@ -511,7 +542,9 @@ class Forward:
         results, fn = [], None
         for one in outs:
             state = self.tensors.find(one)
-            if state is None or state.version != version_of(one) - state.offset:
+            if state is None:
+                state = self.tensors.leaf(one, stack, "seen")  # its node is recorded below
+            elif state.version != version_of(one) - state.offset:
                 state = self.tensors.see(one, stack)
             state.requires = requires_of(one)
             results.append((state.number, state.version, state.value, state.requires, state.storage, None))

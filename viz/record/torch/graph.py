@@ -148,8 +148,9 @@ class Graph:
             state.sink = weakref.ref(sink)
         return state
 
-    def unseen(self, fn: Any, stack: int) -> Node:
-        """A node that no recorded op made, and those before it: recorded as ops that say so."""
+    def unseen(self, fn: Any, stack: int, tensor: Any = None) -> Node:
+        """A node that no recorded op made, perhaps that of a known `tensor`, and those before it: recorded as ops that
+        say so."""
         last = fn
         waiting = [(fn, False)]
         while waiting:
@@ -161,7 +162,7 @@ class Graph:
             if unknown and not ready:
                 waiting += [(fn, True), *((up, False) for up in unknown)]
             else:
-                self.watch.forward.unseen(fn, stack)
+                self.watch.forward.unseen(fn, stack, tensor if fn is last else None)
         node: Node = self.node_of(last)
         return node
 

@@ -108,7 +108,7 @@ def replace_all(watch: Watch, undo: list[Any]) -> None:
     watched(torch.Tensor, scalar, "item", "__bool__", "__float__", "__int__")
     watched(torch.Tensor, escape, "numpy", "tolist")
     watched(torch.Tensor, formatted, "__format__")
-    watched(torch.Tensor, aside, "as_subclass")  # torch 2.4 refuses it under a dispatch mode
+    watched(torch.Tensor, retyped, "as_subclass")
     exchange(_HookMixin, "_register_hook", staticmethod(hook_on_node(_HookMixin._register_hook)))
     function = torch.autograd.Function
     exchange(function, "apply", classmethod(custom_function(watch, vars(function)["apply"])))
@@ -352,7 +352,7 @@ def flag(watch: Watch, real: Any) -> Any:
         watch.finish()
         result = real(self, *args, **kwargs)
         state = watch.tensors.find(self)
-        if state is not None and watch.is_looking() and self.requires_grad is not state.requires:
+        if state is not None and watch.is_looking() and watch.while_off(requires_of, self) is not state.requires:
             watch.while_off(watch.tensors.flag, state, self, watch.place(2))
         return result
 
@@ -408,6 +408,22 @@ def data(watch: Watch, real: Any) -> Any:
             watch.while_off(watch.data_set, self, value, watch.place(2))
 
     return property(get, put, None, real.__doc__)
+
+
+def retyped(watch: Watch, real: Any) -> Any:
+    """`x.as_subclass(...)`, which torch 2.4 refuses under a dispatch mode."""
+
+    @functools.wraps(real)
+    def as_subclass(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not watch.is_looking():
+            return real(self, *args, **kwargs)
+        watch.finish()
+        with watch.aside():
+            alias = real(self, *args, **kwargs)
+        watch.while_off(watch.forward.retyped, self, alias, watch.place(2))
+        return alias
+
+    return as_subclass
 
 
 def register_hook(watch: Watch, real: Any) -> Any:

@@ -70,7 +70,10 @@ def version_of(tensor: Any) -> int:
 
 
 class Tensors:
-    """The known tensors of a recording.  `change` is called with each leaf before it is noted."""
+    """The known tensors of a recording.  `change` is called with each leaf before it is noted; `unrecorded` makes a
+    tensor known that is in the graph and that no recorded op made."""
+
+    unrecorded: Callable[[Any, int], TensorState | None]
 
     def __init__(
         self, recorder: Recorder, reached: Callable[[Any], tuple[str, str | None]],
@@ -144,8 +147,9 @@ class Tensors:
         """The facts about a tensor; None if the recording has not met it."""
         return self.states.get(id(tensor))
 
-    def see(self, tensor: Any, stack: int, source: str | None = None) -> TensorState:
-        """A tensor that is used now, in its current version: recorded if the trace does not know it."""
+    def see(self, tensor: Any, stack: int, source: str | None = None, in_graph: bool = False) -> TensorState:
+        """A tensor that is used now, in its current version: recorded if the trace does not know it, `in_graph` with
+        the node that made it."""
         state = self.states.get(id(tensor))
         if state is not None:
             version = version_of(tensor) - state.offset
@@ -159,28 +163,31 @@ class Tensors:
             source, name = self.reached(tensor)
         elif source is None:
             source = "DataLoader" if id(tensor) in self.fresh else "seen"
+            state = self.unrecorded(tensor, stack) if in_graph and not tensor.is_leaf else None
+            if state is not None:
+                return state
         return self.leaf(tensor, stack, source, name)
 
     def leaf(self, tensor: Any, stack: int, source: str, name: str | None = None) -> TensorState:
         """Record a tensor that no recorded op made."""
-        version, requires = version_of(tensor), requires_of(tensor)
-        base = tensor._base if tensor._is_view() else None
-        shared = None if base is None else self.find(base)
-        grad = grad_of(tensor) if requires and tensor.is_leaf else None
+        grad = grad_of(tensor) if requires_of(tensor) and tensor.is_leaf else None
         grad_state = None if grad is None else self.see(grad, stack)
         if self.change is not None:
             self.change(tensor)
-        value = self.keep(tensor)
-        state = self.enter(tensor, value, version, requires, None if shared is None else shared.storage)
+        state = self.enter_whole(tensor)
         if source in GRADIENTS:
-            state.offset, state.version, version = version, 0, 0
-        self.log.append(
-            (
-                "made", stack, entries.leaf, (state.number, version, value, requires, state.storage, None), source,
-                None if grad_state is None else grad_state.number, name, str(tensor.device),
-            )
-        )  # fmt: skip
+            state.offset, state.version = state.version, 0
+        result = state.number, state.version, state.value, state.requires, state.storage, None
+        grad_number = None if grad_state is None else grad_state.number
+        self.log.append(("made", stack, entries.leaf, result, source, grad_number, name, str(tensor.device)))
         return state
+
+    def enter_whole(self, tensor: Any) -> TensorState:
+        """Make a tensor known as it is now: its elements, version and flag, and whose memory it has."""
+        base = tensor._base if tensor._is_view() else None
+        shared = None if base is None else self.find(base)
+        storage = None if shared is None else shared.storage
+        return self.enter(tensor, self.keep(tensor), version_of(tensor), requires_of(tensor), storage)
 
     def refresh(self, state: TensorState, tensor: Any, version: int) -> None:
         """A tensor has changed since it was recorded: through another name of its memory, or while nobody looked."""

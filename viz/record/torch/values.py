@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch._C import _DisableTorchDispatch, _len_torch_dispatch_stack
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch.utils.dlpack import to_dlpack
 
 from engine.arrays.element_types import ELEMENT_TYPES, NARROW, dtype_named
@@ -19,6 +20,21 @@ from engine.trace.summary import StoredArray, Summary, is_dense, sample_of, stat
 from .device_values import queue_of
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+class Readable(dict[type, bool]):
+    """By class, whether tensors of it have their elements in their memory: one with a dispatch of its own may have them
+    elsewhere, and a lazy one has none yet."""
+
+    def __missing__(self, kind: Any) -> bool:
+        is_lazy = issubclass(kind, (UninitializedParameter, UninitializedBuffer))
+        has_own_dispatch = kind.__torch_dispatch__ is not DISPATCH
+        has_elements = self[kind] = not (is_lazy or has_own_dispatch)
+        return has_elements
+
+
+READABLE = Readable()
+DISPATCH: Any = vars(torch.Tensor)["__torch_dispatch__"]
 STRIDED = torch.strided
 NUMPY = {getattr(torch, name): dtype for name, dtype in ELEMENT_TYPES.items() if hasattr(torch, name)}
 """The dtypes of what is kept, by torch's.  Of element types that are not here a trace has no elements."""
@@ -85,7 +101,7 @@ def plain_value_of(tensor: Any, limit: int) -> Any:
         dtype = tensor.dtype
         size = numel(tensor)
         kind = NUMPY.get(dtype)
-        if kind is None or type(tensor) not in PLAIN or tensor.layout is not STRIDED:
+        if kind is None or not READABLE[type(tensor)] or tensor.layout is not STRIDED:
             return unknown(tensor)
         if not tensor.is_cpu:
             return unknown(tensor) if tensor.is_meta else value_elsewhere(tensor, limit)
@@ -184,7 +200,7 @@ def reshaped(source: Any, tensor: Any) -> TensorSummary | None:
 def is_plain(tensor: Any) -> bool:
     """Return whether a tensor's memory has its elements as a recording keeps them."""
     return (
-        type(tensor) in PLAIN and tensor.layout is torch.strided and tensor.device.type == "cpu"
+        READABLE[type(tensor)] and tensor.layout is torch.strided and tensor.device.type == "cpu"
         and tensor.dtype in NUMPY and tensor.dtype not in WIDER and not tensor.is_neg()
     )  # fmt: skip
 

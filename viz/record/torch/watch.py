@@ -85,9 +85,8 @@ class Watch:
         self.fault = ""
         self.telling = False  # a fault of ours: its traceback has our frames
         self.modules = ModuleNames(self)
-        self.tensors = Tensors(
-            recorder, self.modules.reached, None if changes is None else functools.partial(changes.leaf, self)
-        )
+        change = None if changes is None else functools.partial(changes.leaf, self)
+        self.tensors = Tensors(recorder, self.modules.reached, change)
         self.graph = Graph(self)
         self.forward = Forward(self)
         self.backward = Backward(self)
