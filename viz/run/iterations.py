@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,7 +35,7 @@ from engine.trace.events import (
 )
 from engine.trace.file.outline import CODES, KINDS, RECORDED, Outline
 from engine.trace.loops import NAMELESS
-from engine.trace.source import syntax_tree
+from engine.trace.source import Sources, syntax_tree
 
 from ..graph.nested_loops import Loop, loops_in
 from ..reading.source_text import lines_of
@@ -71,6 +71,8 @@ LONGEST = 40
 """The characters of a line of the program that names a section."""
 FEWEST_CALLS = 3
 """The backward calls at one place of the program from which on they are those of a library's loop."""
+BACKWARD = {"backward", "grad"}
+"""The functions that a program calls for a backward call of its own."""
 OUTSIDE, HEADER = -1, 0
 Place = tuple[int, str, int]
 """A loop in a run: the depth of its frame, its file, and the line before its body."""
@@ -90,9 +92,11 @@ def sections(trace: Trace, outline: Outline) -> tuple[Section, ...]:
     if not iterations:
         iterations = _training_calls(trace, outline)
     if len(iterations) < 2:
-        iterations = _of_library(trace, outline, pauses, "step", ends_of_steps(trace, outline))
+        iterations = _of_library(trace, outline, pauses, ends_of_steps(trace, outline), lambda frames: ("step", frames))
     if len(iterations) < 2:
-        iterations = _of_library(trace, outline, pauses, "call", _calls_with_roots(trace, outline))
+        sources = Sources(trace.files)
+        calls = _calls_with_roots(trace, outline)
+        iterations = _of_library(trace, outline, pauses, calls, lambda frames: _loop_of_calls(sources, frames))
     if len(iterations) < 2 or any(a.end > b.start for a, b in pairwise(iterations)):
         return (Section("iteration", "", 0, len(trace.events)),)
     return tuple(_with_gaps(trace, outline, pauses, _with_own_code(outline, iterations)))
@@ -212,10 +216,15 @@ def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str)
 
 
 def _of_library(
-    trace: Trace, outline: Outline, pauses: Pauses, name: str, ends_at: Mapping[int, list[int]]
+    trace: Trace,
+    outline: Outline,
+    pauses: Pauses,
+    ends_at: Mapping[int, list[int]],
+    loop_of: Callable[[tuple[Frame, ...]], tuple[str, tuple[Frame, ...]]],
 ) -> list[Section]:
     """The iterations of loops that the program does not contain: each ends with a step of the optimiser, or a backward
-    call, made at the same place of the program as the others (`ends_at`, by call stack), and has a backward call."""
+    call, made at the same place of the program as the others (`ends_at`, by call stack), and has a backward call.
+    `loop_of` gives the name of an iteration and the frames around the loop."""
     calls = [call for call, _ in outer_calls(outline)]
     loops: list[tuple[str, list[Section]]] = []  # with the line of the program that runs the loop
     for stack, steps in ends_at.items():
@@ -229,8 +238,9 @@ def _of_library(
         ]  # fmt: skip
         if len(ends) < 2:
             continue
+        name, around = loop_of(_frames(trace, stack))
         call = _frames(trace, int(outline.stacks[calls[bisect_left(calls, since)]]))
-        same = takewhile(lambda both: both[0] == both[1], zip(_frames(trace, stack), call, strict=False))
+        same = takewhile(lambda both: both[0] == both[1], zip(around, call, strict=False))
         shared = tuple(frame for frame, _ in same)
         inside = [nr for nr, frames in enumerate(trace.stacks) if tuple(frames[: len(shared)]) == shared]
         begin = since + int(np.argmax(np.isin(outline.stacks[since:], inside)))
@@ -262,6 +272,26 @@ def _calls_with_roots(trace: Trace, outline: Outline) -> dict[int, list[int]]:
         last = int(np.searchsorted(ended, following)) - 1  # of this call, not of one inside of it
         before.append(int(ended[last]) + 1 if last >= 0 and ended[last] > call else following)
     return {stack: events for stack, events in ends.items() if len(events) >= FEWEST_CALLS and stack not in shared}
+
+
+def _loop_of_calls(sources: Sources, frames: tuple[Frame, ...]) -> tuple[str, tuple[Frame, ...]]:
+    """The innermost place where the program calls a library that calls it back or makes the backward call itself; and
+    before it the name of an iteration of the loop there: of the function that is called back, such as a `closure`, else
+    of that of the library, such as `fit_one_cycle`."""
+    functions = [*(frame.function for frame in frames[1:]), ""]
+    for depth in reversed(range(len(frames))):
+        callee, function = _callee(sources.node(frames[depth])), functions[depth]
+        if callee != function and (function or callee not in BACKWARD):
+            return (function if function.isidentifier() else callee) or "call", frames[: depth + 1]
+    return "call", frames
+
+
+def _callee(node: ast.AST | None) -> str:
+    """The last name of the function that an expression calls: `step` for `model.optimizer.step()`."""
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name
+    return ""
 
 
 def _frames(trace: Trace, stack: int) -> tuple[Frame, ...]:

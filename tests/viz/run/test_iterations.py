@@ -170,6 +170,10 @@ def minimised(loss, x, times):
         x = (x - 0.1 * x.grad).detach().requires_grad_()
     return x
 
+def evaluated(gradient, x, times):
+    for _ in range(times):
+        gradient(x)
+
 def rows(y, x):
     for one in y:
         one.backward(retain_graph=True)
@@ -177,7 +181,7 @@ def rows(y, x):
 """A package with a training loop, as PyTorch Lightning's and Hugging Face's are."""
 TRAINED = """
 import engine as torch
-from trainer_library import Trainer, minimised, rows
+from trainer_library import Trainer, evaluated, minimised, rows
 
 class Module:
     def __init__(self):
@@ -209,6 +213,22 @@ def loss():
 optimiser.step(loss)
 """
 """A physics-informed network: its one step computes the loss again and again, each time with derivatives in it."""
+LAMBDA = """
+x = torch.ones(2, requires_grad=True)
+evaluated(lambda x: torch.autograd.grad((x**2).sum(), x)[0].tolist(), x, 3)
+"""
+CALLED_BACK = """
+x = torch.ones(2, requires_grad=True)
+
+def propagated(value):
+    value.backward()
+
+def error(x):
+    value = (x**2).sum()
+    propagated(value)
+
+evaluated(error, x, 3)
+"""
 ROWS = "x = torch.ones(4, requires_grad=True)\nrows((x**2).unbind(), x)\n"
 
 
@@ -236,12 +256,38 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             [f"{line} · step {step}" for line in ("Trainer(torch.optim.SGD(module.layer.pa…",) * 2 for step in (0, 1)],
         ),
         (f"for fold in range(2):\n    {FIT}", ["fold = 0", "fold = 1"]),
-        (MINIMISED, ["call 0", "call 1", "call 2", "found = minimised(lambda x: (x**2).sum(…"]),
+        (MINIMISED, ["minimised 0", "minimised 1", "minimised 2", "found = minimised(lambda x: (x**2).sum(…"]),
         (MINIMISED.replace("3)", "2)"), ["the program"]),
         (ROWS, ["the program"]),
-        (PHYSICS, ["call 0", "call 1", "call 2", "optimiser.step(loss)"]),
+        (PHYSICS, ["loss 0", "loss 1", "loss 2", "optimiser.step(loss)"]),
+        (LAMBDA, ["evaluated 0", "evaluated 1", "evaluated 2"]),
+        (CALLED_BACK, ["error 0", "error 1", "error 2"]),
+        (
+            CALLED_BACK + LAMBDA,
+            [
+                *(f"evaluated(error, x, 3) · error {number}" for number in range(3)),
+                *(
+                    f"{line} · evaluated {number}"
+                    for line in ("evaluated(lambda x: torch.autograd.grad…",)
+                    for number in range(3)
+                ),
+            ],
+        ),
     ],
-    ids=["steps", "one step", "after", "twice", "loop around", "calls", "two calls", "rows of one root", "derivatives"],
+    ids=[
+        "steps",
+        "one step",
+        "after",
+        "twice",
+        "loop around",
+        "calls",
+        "two calls",
+        "rows of one root",
+        "derivatives",
+        "lambda",
+        "called back",
+        "called back in two loops",
+    ],
 )
 def test_iterations_of_a_loop_in_a_library(text: str, expected: list[str], tmp_path: Path) -> None:
     trace = recorded(TRAINED + text, tmp_path)
