@@ -20,7 +20,9 @@ from .result_shapes import Attrs, Permutation, ShapeArgument, like_first
 Sizes = tuple[int, ...]
 
 
-def _cast(self: Array, dtype: Any, memory_format: str = "preserve") -> Array:
+def _cast(self: Array, dtype: Any, memory_format: str = "preserve", device: str | None = None) -> Array:
+    """In another dtype, None for its own.  `device` tells where PyTorch put the copy: here it stays where it is."""
+    dtype = self.dtype if dtype is None else dtype
     if memory_format == "preserve":
         return self.astype(dtype)
     return _clone(self.astype(dtype, copy=False), memory_format)

@@ -150,7 +150,10 @@ def shows(key: str, value: Any) -> bool:
         return False
     if key in _ALWAYS or key not in _DEFAULTS:
         return key not in _ALWAYS
-    return any(one != _DEFAULTS[key] for one in (value if isinstance(value, (tuple, list)) else (value,)))
+    default = _DEFAULTS[key]
+    if default is None:  # to numpy, float64 is equal to None
+        return True
+    return any(one != default for one in (value if isinstance(value, (tuple, list)) else (value,)))
 
 
 def index_label(event: OpCalled) -> str:

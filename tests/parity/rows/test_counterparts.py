@@ -14,10 +14,11 @@ import engine
 from engine.ops.op import REGISTRY
 from engine.tensor.dispatch import apply
 from engine.tensor.inplace import apply_inplace
-from engine.trace.events import OpCalled
+from engine.trace.events import OpCalled, Output
 from tests.batches import batches
 from tests.engine.helpers import leaves, spelled_outputs
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
+from viz.reading.labels import shown_attrs
 from viz.record.torch import ops
 from viz.record.torch.ops import BY_ALPHA, REDUCTIONS, TABLE, Counterpart, counterpart, documentation
 
@@ -172,7 +173,8 @@ def same_events(sample: Sample, calls: list[tuple[Any, dict[str, Any], Any]]) ->
 
 def is_as_it_was(one: Counterpart) -> bool:
     """Return whether a call copies a tensor into its own dtype, as that does which makes the row's own tensors."""
-    return one.op == "to" and str(one.inputs[0][1].dtype).removeprefix("torch.") == str(one.attrs["dtype"])
+    own = str(one.inputs[0][1].dtype).removeprefix("torch.")
+    return one.op == "to" and str(one.attrs["dtype"]) in ("None", own)
 
 
 def compare(torch: Any, func: Any, given: dict[str, Any], one: Counterpart, sample: Sample) -> None:
@@ -303,3 +305,34 @@ def test_documentation_is_the_first_sentence_of_the_installed_one() -> None:
     assert said and said in torch.istft.__doc__
     assert "`" not in documentation("aten::cumsum") and documentation("aten::cumsum").endswith("dim")
     assert documentation("torchvision::nms") == documentation("aten::_fft_r2c") == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({"dtype": "float32", "device": "cuda:0"}, ["device=cuda:0"]),  # `x.to(device)`: PyTorch passes its dtype too
+        ({"dtype": "float64", "device": "cuda:0"}, ["dtype=float64", "device=cuda:0"]),
+        ({"dtype": "float64"}, ["dtype=float64"]),
+    ],
+)
+def test_copy_says_where_it_was_moved(arguments: dict[str, str], shown: list[str]) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.ones(2)
+    given = {"self": x, "dtype": getattr(torch, arguments["dtype"]), "device": arguments.get("device")}
+    one = counterpart(REGISTRY, "aten::_to_copy", given, (2,))
+    assert one is not None
+    output = Output(0, 0, 0, (2,), arguments["dtype"], False, 0)
+    event = OpCalled(
+        index=0,
+        stack=-1,
+        name=one.op,
+        inputs=(),
+        attrs=one.attrs,
+        outputs=(output,),
+        node=None,
+        inplace=None,
+        call=None,
+    )
+    assert shown_attrs(event) == shown
+    kept = apply(REGISTRY["to"], (engine.ones(2),), dict(one.attrs))
+    assert str(kept.dtype) == f"torch.{arguments['dtype']}"

@@ -239,6 +239,7 @@ FORMS_OF: Mapping[tuple[str, str], Form] = {
        (("linalg_vector_norm", "ord"), ("renorm", "p"), ("histc", "min"), ("histc", "max"), ("hardtanh", "min_val"),
         ("hardtanh", "max_val"))},
     ("to", "dtype"): lambda call, value: FORMS["dtype"](call, call.first.dtype if value is None else value),
+    ("to", "device"): lambda call, value: None if value is None else str(value),
     ("nansum", "dim"): lambda call, value: call.dims(value or ()),
     ("nan_to_num", "nan"): lambda call, value: 0.0 if value is None else value,
     ("linalg_pinv", "atol"): _number,
@@ -284,6 +285,8 @@ def counterpart(ops: Ops, name: str, arguments: Mapping[str, Any], shape: Sequen
         return None
     inputs = tuple(one for name in _inputs(op, arguments) for one in _named(name, _argument(op, name, arguments)))
     attrs = {name: _static(call, name, default) for name, default in op.statics.items()}
+    if attrs.get("device") is not None and arguments.get("dtype") == call.first.dtype:
+        attrs["dtype"] = None  # moved only: PyTorch passes the dtype as well
     is_write = base.endswith("_") and not base.startswith("__") and not op.view
     return Counterpart(op.name, inputs, attrs, RESULTS.get(op.name), is_write)
 
