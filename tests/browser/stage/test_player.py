@@ -291,9 +291,9 @@ def test_inspector_writes_the_arithmetic_out_and_checks_it(view: View) -> None:
     view.js("backstep.seek(backstep.scene().steps.findIndex(s => s.name === 'MulBackward0') + 1)")
     view.click("× 2")
     view.until("document.querySelector('#inspect-formula mjx-container')")
-    body = view.page.locator("#inspect-body").inner_text()
-    assert "upstream" in body and "Saved for backward" in body and "_saved_other" in body
-    assert view.page.locator("#inspect-body .chip.green", has_text="agrees").count() == 1
+    body = "document.querySelector('#inspect-body').innerText"  # written anew when the step's own answer arrives
+    view.until(f"['upstream', 'Saved for backward', '_saved_other'].every(text => {body}.includes(text))")
+    view.until("document.querySelector('#inspect-body .chip.green')?.textContent.includes('agrees')")
 
 
 def test_events_table_goes_where_it_is_clicked_and_follows(view: View) -> None:
