@@ -293,7 +293,8 @@ def test_inspector_writes_the_arithmetic_out_and_checks_it(view: View) -> None:
     view.until("document.querySelector('#inspect-formula mjx-container')")
     body = "document.querySelector('#inspect-body').innerText"  # written anew when the step's own answer arrives
     view.until(f"['upstream', 'Saved for backward', '_saved_other'].every(text => {body}.includes(text))")
-    view.until("document.querySelector('#inspect-body .chip.green')?.textContent.includes('agrees')")
+    chips = "[...document.querySelectorAll('#inspect-body .chip.green')]"
+    view.until(f"{chips}.filter(chip => chip.textContent.includes('agrees')).length === 1")
 
 
 def test_events_table_goes_where_it_is_clicked_and_follows(view: View) -> None:
