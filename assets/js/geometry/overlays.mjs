@@ -1,6 +1,7 @@
 // The overlays of the stage: buttons, legend, minimap; a `bare` stage, as in a lecture, has none. Pure: boxes [x0, y0, x1, y1] in px of a view.
 
 import { toWorld, visibleBox } from "./camera.mjs";
+import { crossesBox } from "./curve.mjs";
 import { boxOf, shared } from "../scene/card.mjs";
 
 /** @import { Box } from "../scene/scene.d.ts" */
@@ -22,6 +23,7 @@ const NEARLY = 0.9; // of the area of a graph
 const TOLERANCE = 6; // px that are no loss where a graph just fits
 const [WIDE, HIGH] = [900, 560]; // px of a stage that is low and wide
 const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
+const [CARD, EDGE_OF_GRAPH] = [2, 1]; // how bad it is to cover one
 const [BELOW_TOOLS, OVER_CHIP] = [64, 56];
 
 /** Where the minimap may stand; the first that is as good as any is taken. */
@@ -104,20 +106,26 @@ function legendBox({ width, height }, isHigh) {
 }
 
 /**
- * Whether the legend of a graph that is seen in part stands at the top: there it covers no card, and below it did; once there, it stays as long as it can.
- * @type {(plane: { index: any, nodes: any }, camera: import("./camera.mjs").Camera, view: View, corner: string | null, now: boolean) => boolean}
+ * Whether the legend of a graph that is seen in part stands at the top: there it covers no card, and below it covered more; once there, it stays as long as it can.
+ * @type {(plane: { index: any, nodes: any, edges: any, routes: any }, camera: import("./camera.mjs").Camera, view: View, corner: string | null, now: boolean) => boolean}
  */
-export function isLegendHigh({ index: { scene }, nodes }, camera, view, corner, now) {
+export function isLegendHigh(plane, camera, view, corner, now) {
+  const { scene } = plane.index;
   if (view.bare || !scene.norms) return false;
   const map = hasMap(view) ? corner : null;
-  const covers = ([x0, y0, x1, y1]) => {
-    const box = [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)];
-    return nodes.within(box).some((node) => shared(boxOf(node), box) > 0);
-  };
   const above = legendBox(view, true);
   const overlays = [...(scene.model ? [crumbBox(scene.model, map)] : []), ...(map ? [mapBox(view, map)] : [])];
-  if (above[0] < 0 || overlays.some((box) => shared(box, above) > 0) || covers(above)) return false;
-  return now || covers(legendBox(view, false));
+  if (above[0] < 0 || overlays.some((box) => shared(box, above) > 0)) return false;
+  const loss = lossUnder(plane, camera, view, above);
+  return loss < CARD && (now || loss < lossUnder(plane, camera, view, legendBox(view, false)));
+}
+
+/** What a box of the view covers: a card, else an edge, or nothing. */
+function lossUnder({ nodes, edges, routes }, camera, view, [x0, y0, x1, y1]) {
+  const box = [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)];
+  if (nodes.within(box).some((node) => shared(boxOf(node), box) > 0)) return CARD;
+  const crosses = ({ forward, back }) => [forward, back].some(({ flat }) => crossesBox(flat, box));
+  return edges.within(box).some((edge) => crosses(routes.get(edge.id))) ? EDGE_OF_GRAPH : 0;
 }
 
 /** The name of the model, beside the minimap where that has its corner. */

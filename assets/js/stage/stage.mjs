@@ -31,7 +31,7 @@ export class Stage {
   /** @type {Camera} */
   camera = { x: 0, y: 0, zoom: 1 };
   view = { width: 0, height: 0, dpr: 1, bare: false };
-  isLegendHigh = false; // whether it has made room for a card, in a graph that is seen in part
+  isLegendHigh = false; // whether it has made room for a card or an edge, in a graph that is seen in part
   large = 1; // px of the page per px of the view: a hall sees all of it larger
   bare = false; // whether nothing lies over the graph
   /** @type {number | undefined} px of the page's right that a panel takes; undefined before the first look */
@@ -459,7 +459,7 @@ export class Stage {
     if (this.glide) this.touch("graph");
   }
 
-  /** The legend is a strip where it covers nothing of the graph, else a small one, beside a minimap, that makes room for cards if it can. */
+  /** The legend is a strip where it covers nothing of the graph, else a small one, beside a minimap, that makes room for cards and edges if it can. */
   settleBars(frame) {
     this.minimap.settle(frame, this.view);
     const uncovered = isUncovered(this.plane, this.camera, this.view);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { allOver, barsOfWhole, barsOver, CORNERS, isLegendHigh, isNearlyWhole, isUncovered, mapBox } from "../../../assets/js/geometry/overlays.mjs";
+import { curveThrough, flatten } from "../../../assets/js/geometry/curve.mjs";
 import { READABLE, toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { shared } from "../../../assets/js/scene/card.mjs";
@@ -15,15 +16,22 @@ const VIEW = { width: 960, height: 540 };
 const NOW = { x: 0, y: 0, zoom: 1 };
 
 /** A large graph of some cards [x0, y0, x1, y1] whose steps are about some of them. */
-function planeOf(cards = {}, steps = [], bounds = [-3000, -3000, 3000, 3000]) {
+function planeOf(cards = {}, steps = [], bounds = [-3000, -3000, 3000, 3000], ways = []) {
   const nodes = new Grid();
+  const edges = new Grid();
+  const routes = new Map();
   const index = { nodes: new Map(), edges: new Map(), scene: { steps } };
   for (const [id, [x0, y0, x1, y1]] of Object.entries(cards)) {
     const node = { id, x: (x0 + x1) / 2, y: (y0 + y1) / 2, w: x1 - x0, h: y1 - y0 };
     nodes.add(node, [x0, y0, x1, y1]);
     index.nodes.set(id, node);
   }
-  return { index, nodes, bounds, framed: bounds };
+  for (const [id, [[x0, y0], [x1, y1]]] of ways.entries()) {
+    const flat = flatten(curveThrough([[x0, y0], [x1, y1]]));
+    edges.add({ id }, [Math.min(x0, x1), Math.min(y0, y1), Math.max(x0, x1), Math.max(y0, y1)]);
+    routes.set(id, { forward: { flat }, back: { flat } });
+  }
+  return { index, nodes, edges, routes, bounds, framed: bounds };
 }
 
 const card = (id, x) => ({ id, kind: "op", role: "inner", label: id, sub: "", x, y: 0, w: 100, h: 40, rows: [], saved: [], tracks: {} });
@@ -181,16 +189,21 @@ test("a graph that is whole only just is shown whole, clear of the buttons and t
   }
 });
 
-test("the legend with the scale of norms makes room for a card if nothing is at the top, and stays there as long as nothing comes", () => {
+test("the legend with the scale of norms makes room for a card or an edge if nothing is at the top, and stays there as long as nothing comes", () => {
   const low = [-400, 230, -300, 262];
   const high = [0, -258, 100, -235];
-  const isHigh = (cards, now, model = "model: GPT", view = VIEW, corner = "low-right") => {
-    const plane = planeOf(cards);
+  const isHigh = (cards, now, model = "model: GPT", view = VIEW, corner = "low-right", ways = []) => {
+    const plane = planeOf(cards, [], undefined, ways);
     Object.assign(plane.index.scene, { model, norms: [0.001, 1] });
     return isLegendHigh(plane, NOW, view, corner, now);
   };
   assert.deepEqual([isHigh({}, false), isHigh({ low }, false), isHigh({}, true), isHigh({ low, high }, false), isHigh({ low, high }, true)], [false, true, true, false, false]);
   assert.equal(isHigh({ low }, false, "model: a name that is too long for both of them to have room beside the buttons"), false);
   assert.equal(isHigh({ low }, false, null, { ...VIEW, width: 560 }, null), false, "a narrow stage has no room for it");
+  const between = (cards, now, ...ways) => isHigh(cards, now, "model: GPT", VIEW, "low-right", ways);
+  const [below, above, beside] = [[[-900, 246], [900, 246]], [[50, -900], [50, 900]], [[-480, -900], [900, 260]]];
+  assert.deepEqual([between({}, false, below), between({}, false, below, above), between({ low }, false, below, above), between({ high }, false, below)],
+    [true, false, true, false], "an edge counts as well, but less than a card");
+  assert.equal(between({}, false, beside), false, "an edge whose box is there but not its line covers nothing");
   assert.ok(allOver({ index: { scene: { norms: [0.001, 1] } } }, VIEW, null, true).every((bar) => shared(bar, [20, VIEW.height - 40, 300, VIEW.height - 20]) === 0));
 });
