@@ -345,3 +345,20 @@ def test_graph_stays_where_it_is_within_a_chapter_and_an_error_moves_nothing_out
         hall.page.keyboard.press("Escape")
         hall.until("!document.documentElement.dataset.present")
         assert hall.js("document.documentElement.dataset.right") != "open"
+
+
+def test_presenters_window_says_that_the_hall_has_left_the_lecture(app: App, view_of: Callable[[App], View]) -> None:
+    hall = view_of(app)
+    hall.open("?program=weights&present=1")
+    with hall.page.context.expect_page() as opened:
+        hall.page.keyboard.press("n")
+    notes = View(opened.value, app)
+    is_said = "document.getElementById('lecture').innerText.includes('Lecture mode is not on')"
+    notes.until(f"document.documentElement.dataset.present === 'notes' && backstep.scene() && !{is_said}")
+    hall.page.keyboard.press("Escape")
+    hall.until("!document.documentElement.dataset.present")
+    notes.until(is_said)
+    hall.page.keyboard.press("p")
+    notes.until(f"!{is_said}")
+    hall.page.close()
+    notes.until(is_said)

@@ -148,6 +148,18 @@ def test_one_hot_takes_one_path_through_the_cells(view: View) -> None:
     assert [[0, 0, 2], [1, 1, 2], [2, 2, 2], [3, 3, 2]] in edges
 
 
+def test_an_edit_that_leaves_the_error_as_it_is_stays_where_it_is_made(view: View) -> None:
+    view.open("?program=second_backward")
+    view.seek(0)
+    before = view.revision()
+    view.click("out", "seed", 1, times=2)
+    view.page.keyboard.type("50")
+    view.page.keyboard.press("Enter")
+    view.changed(before)
+    assert view.js("backstep.scene().error") is not None
+    assert view.js("backstep.t()") == 0
+
+
 def test_taking_retain_graph_away_places_the_error_at_its_node_and_the_fix_takes_it_back(view: View) -> None:
     view.open(WEIGHTS)
     view.tab("Commands")

@@ -52,6 +52,7 @@ export class Lecture {
     document.getElementById("player")?.append(this.place, this.pointer.element);
     window.addEventListener("keydown", (event) => this.pressed(event), true);
     window.addEventListener("resize", () => { this.enlarge(); this.load(); });
+    window.addEventListener("pagehide", () => this.end());
     document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.shrunk(); });
     this.full = false; // whether the lecture has the whole screen
     this.opening = false; // whether the presenter's window is: a browser may leave the whole screen for it
@@ -84,6 +85,7 @@ export class Lecture {
       if (kind === "notes" && this.heard) this.follow(this.heard); // what the hall shows has come
       return;
     }
+    this.end();
     this.kind = kind;
     this.was = this.was || kind === "1";
     const { dataset } = document.documentElement;
@@ -127,13 +129,14 @@ export class Lecture {
   hear({ act, now }) {
     if (this.kind === "1" && act === "hello") this.tell();
     else if (this.kind === "1" && act) this.acts()[act]?.();
-    else if (this.kind === "notes" && now) this.follow(now);
+    else if (this.kind === "notes" && now !== undefined) this.follow(now);
   }
 
-  /** The presenter's window goes where the hall is. */
+  /** The presenter's window goes where the hall is. @param {any} now null: the lecture is over, and the window stays where it is */
   follow(now) {
     this.heard = now;
-    if (now.address !== this.page.address()) {
+    if (!now) this.destination = "";
+    else if (now.address !== this.page.address()) {
       if (now.address !== this.destination) this.page.open(now.address);
       this.destination = now.address;
     } else {
@@ -148,6 +151,11 @@ export class Lecture {
   tell() {
     const { scene, chapter } = this.story;
     if (this.kind === "1" && scene) this.send({ now: { address: this.page.address(), t: Math.ceil(this.player.t()), chapter, black: this.pointer.black } });
+  }
+
+  /** Tells the presenter's window that the hall shows no lecture any more, and gets no keys. */
+  end() {
+    if (this.kind === "1") this.send({ now: null });
   }
 
   pressed(event) {

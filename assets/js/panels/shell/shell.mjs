@@ -370,13 +370,14 @@ export class Shell {
   take(scene) {
     delete root().dataset.blank;
     root().dataset.page = "player";
+    const isKnown = isSame(this.player.scene()?.error, scene.error);
     this.player.load(scene);
     [this.header, this.sections, this.story, this.code, this.inspector, this.commands, this.events, this.live, this.run, this.row, this.lecture].forEach((panel) => panel.load(scene));
     const now = this.player.t();
     this.code.seek(now);
     this.story.seek(now);
     notice.empty(scene, scene.program.note);
-    if (scene.error && this.session.index > 0) this.player.seek(scene.error.step + 1);
+    if (scene.error && !isKnown && this.session.index > 0) this.player.seek(scene.error.step + 1);
     this.write(true);
     root().dataset.ready = scene.revision.id;
     if (this.touring) requestAnimationFrame(() => this.beginTour());
@@ -420,3 +421,6 @@ export class Shell {
 }
 
 const shortEdits = (edits) => (edits.commands === null && !Object.keys(edits.leaves).length ? null : edits);
+
+/** Whether two revisions end with one error, at one place: an edit that leaves it as it is leads nobody to it. */
+const isSame = (before, error) => Boolean(before && error) && before.step === error.step && before.node === error.node && before.message === error.message;
