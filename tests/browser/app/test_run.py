@@ -110,8 +110,8 @@ def test_rows_fill_a_high_window_and_a_narrow_bar_keeps_its_last_button(opened: 
         view.page.set_viewport_size({"width": width, "height": height})
         view.until(f"{last}.offsetHeight >= {least} && {last}.offsetHeight <= {least + 6}")
         view.until(f"document.querySelector('#run-figure .main-svg').clientHeight > {last}.offsetTop + {least}")
-    width = "document.getElementById('run-labels').offsetWidth"  # names as `attention.output.LayerNorm.weight`
-    view.until(f"{width} === 288")
+    names = "document.getElementById('run-labels')"  # among them `attention.output.LayerNorm.weight`
+    view.until(f"{names}.offsetWidth === 288")
     end = "document.getElementById('act-panel').getBoundingClientRect().right"
     view.page.set_viewport_size({"width": 900, "height": 800})
     view.until(f"{end} < innerWidth && document.querySelector('#sections input').offsetWidth")
