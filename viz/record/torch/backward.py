@@ -132,7 +132,7 @@ class Backward:
         for nr, root in enumerate(outputs):
             if not isinstance(root, torch.Tensor):  # an edge of the graph
                 continue
-            state = tensors.see(root, stack, None, True)
+            state = self.watch.forward.operand(root, stack)
             gradient = gradients[nr] if nr < len(gradients) else None
             source = None
             if gradient is None:

@@ -66,7 +66,6 @@ class Forward:
 
     def __init__(self, watch: Watch) -> None:
         self.watch, self.tensors, self.graph = watch, watch.tensors, watch.graph
-        self.tensors.unrecorded = self.unrecorded
         self.log, self.stack = watch.log, watch.stack
         self.calls: dict[int, Call] = {}  # by the id of the operator
         self.pending: list[PendingOp | NewTensor] = []
@@ -146,7 +145,7 @@ class Forward:
         op.write = None
         op.targets = []
         first: TensorState | None = None
-        in_graph = enabled and not call.detaches
+        see = self.operand if enabled and not call.detaches else tensors.see
         for pair in call.bound(args, kwargs):
             name, value = pair
             kind = type(value)
@@ -157,7 +156,7 @@ class Forward:
                 writes = name in call.writes
                 if writes and tensors.unwritten and id(value) in tensors.unwritten:
                     return value
-                state = tensors.see(value, stack, None, in_graph)
+                state = see(value, stack)
                 if first is None:
                     first = state
                 argument: Any = TensorArgument(state, value)
@@ -169,7 +168,7 @@ class Forward:
                 argument = []
                 for one in value:
                     if isinstance(one, Tensor):
-                        state = tensors.see(one, stack, None, in_graph)
+                        state = see(one, stack)
                         argument.append(TensorArgument(state, one))
                         if name in call.writes:
                             op.write = state, (one._base if one._is_view() else None)
@@ -343,8 +342,8 @@ class Forward:
 
     def settle(self) -> None:
         """Record the ops that ran: autograd has made their nodes by now."""
-        op, self.pending = self.pending, []
-        for one in op:
+        pending, self.pending = self.pending, []
+        for one in pending:
             if type(one) is PendingOp:
                 self.record(one)
             elif type(one) is NewTensor:
@@ -456,20 +455,20 @@ class Forward:
         op = PendingOp()
         op.call, op.stack = self.calls.get(id(ALIAS)) or self.met(ALIAS), stack
         op.enabled, op.during = self.note_mode(stack), self.watch.backward.call
-        op.base = state = self.tensors.see(tensor, stack, None, op.enabled)
+        op.base = state = self.operand(tensor, stack) if op.enabled else self.tensors.see(tensor, stack)
         op.arguments = [("self", TensorArgument(state, tensor))]
         op.write, op.targets, op.place = None, [], None
         op.outs = [self.result(alias, op)]
         self.note_views(op)
         self.record(op)
 
-    def unrecorded(self, tensor: Any, stack: int) -> TensorState | None:
-        """A tensor of the graph that no recorded op made: its node is recorded with it, if it is not there yet."""
-        fn = grad_fn_of(tensor)
-        if not self.is_new(fn):
-            return None
-        self.graph.unseen(fn, stack, tensor)
-        return self.tensors.find(tensor)
+    def operand(self, tensor: Any, stack: int) -> TensorState:
+        """A tensor that is used in the graph: if no recorded op made it, its node is recorded with it."""
+        if self.tensors.find(tensor) is None and not tensor.is_leaf:
+            fn = grad_fn_of(tensor)
+            if self.is_new(fn):
+                self.graph.unseen(fn, stack, tensor)
+        return self.tensors.see(tensor, stack)
 
     def unseen(self, fn: Any, stack: int, tensor: Any = None) -> None:
         """A node that no recorded op made: of its results other than `tensor` only the shapes are known."""
@@ -528,7 +527,7 @@ class Forward:
         """Its inputs: (stack, references)."""
         self.settle()
         stack = self.stack(5)
-        seen = [self.tensors.see(one, stack, None, True) for one in args if isinstance(one, Tensor)]
+        seen = [self.operand(one, stack) for one in args if isinstance(one, Tensor)]
         refs = tuple((f"input[{i}]", one.number, one.version) for i, one in enumerate(seen))
         values = [ref[1] for ref in refs]
         self.log.append(("made", -1, entries.code, self.watch.backward.call, "forward", None, None, 0, values, 0))

@@ -191,6 +191,13 @@ def _dtype(call: _Call, value: Any) -> Any:
     return ELEMENT_TYPES[str(value).rpartition(".")[2]]  # torch.float32
 
 
+def _dtype_of_copy(call: _Call, value: Any) -> Any:
+    """None for a copy that is moved only: PyTorch passes the tensor's own dtype with the device."""
+    own = call.first.dtype
+    is_moved = call.arguments.get("device") is not None
+    return None if is_moved and value in (None, own) else _dtype(call, own if value is None else value)
+
+
 def _number(call: _Call, value: Any) -> Any:
     """A number that PyTorch takes as a tensor."""
     return float(value) if value is not None else 0.0
@@ -238,7 +245,7 @@ FORMS_OF: Mapping[tuple[str, str], Form] = {
     **{(op, name): lambda call, value: float(value) for op, name in
        (("linalg_vector_norm", "ord"), ("renorm", "p"), ("histc", "min"), ("histc", "max"), ("hardtanh", "min_val"),
         ("hardtanh", "max_val"))},
-    ("to", "dtype"): lambda call, value: FORMS["dtype"](call, call.first.dtype if value is None else value),
+    ("to", "dtype"): _dtype_of_copy,
     ("to", "device"): lambda call, value: None if value is None else str(value),
     ("nansum", "dim"): lambda call, value: call.dims(value or ()),
     ("nan_to_num", "nan"): lambda call, value: 0.0 if value is None else value,
@@ -285,8 +292,6 @@ def counterpart(ops: Ops, name: str, arguments: Mapping[str, Any], shape: Sequen
         return None
     inputs = tuple(one for name in _inputs(op, arguments) for one in _named(name, _argument(op, name, arguments)))
     attrs = {name: _static(call, name, default) for name, default in op.statics.items()}
-    if attrs.get("device") is not None and arguments.get("dtype") == call.first.dtype:
-        attrs["dtype"] = None  # moved only: PyTorch passes the dtype as well
     is_write = base.endswith("_") and not base.startswith("__") and not op.view
     return Counterpart(op.name, inputs, attrs, RESULTS.get(op.name), is_write)
 

@@ -70,10 +70,7 @@ def version_of(tensor: Any) -> int:
 
 
 class Tensors:
-    """The known tensors of a recording.  `change` is called with each leaf before it is noted; `unrecorded` makes a
-    tensor known that is in the graph and that no recorded op made."""
-
-    unrecorded: Callable[[Any, int], TensorState | None]
+    """The known tensors of a recording.  `change` is called with each leaf before it is noted."""
 
     def __init__(
         self, recorder: Recorder, reached: Callable[[Any], tuple[str, str | None]],
@@ -147,9 +144,8 @@ class Tensors:
         """The facts about a tensor; None if the recording has not met it."""
         return self.states.get(id(tensor))
 
-    def see(self, tensor: Any, stack: int, source: str | None = None, in_graph: bool = False) -> TensorState:
-        """A tensor that is used now, in its current version: recorded if the trace does not know it, `in_graph` with
-        the node that made it."""
+    def see(self, tensor: Any, stack: int, source: str | None = None) -> TensorState:
+        """A tensor that is used now, in its current version: recorded if the trace does not know it."""
         state = self.states.get(id(tensor))
         if state is not None:
             version = version_of(tensor) - state.offset
@@ -163,9 +159,6 @@ class Tensors:
             source, name = self.reached(tensor)
         elif source is None:
             source = "DataLoader" if id(tensor) in self.fresh else "seen"
-            state = self.unrecorded(tensor, stack) if in_graph and not tensor.is_leaf else None
-            if state is not None:
-                return state
         return self.leaf(tensor, stack, source, name)
 
     def leaf(self, tensor: Any, stack: int, source: str, name: str | None = None) -> TensorState:
