@@ -288,6 +288,7 @@ export class Session {
 
   busy(request) {
     this.idle();
+    document.documentElement.dataset.computing = "soon"; // an answer is under way, though nothing says so yet
     const place = byId("busy");
     const say = (text) => {
       if (this.waiting?.request !== request) return;
