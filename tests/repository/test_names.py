@@ -65,6 +65,21 @@ BOUND = re.compile(
 )
 """What a line of JavaScript declares: variables, functions, methods, parameters, attributes, keys."""
 
+FUNCTION = re.compile(
+    r"\bfunction\*?\s+(\w+)|\b(?:const|let)\s+(\w+)\s*=\s*(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>"
+    r"|^\s+(?:(?:async|static|get)\s+)*(?!if|for|while|switch|catch)(\w+)\(.*\)\s*\{|[{,]\s*(\w+):\s*(?:\([^()]*\)|\w+)\s*=>"
+)
+"""How JavaScript declares a function: by its word, as a variable, as a method, under a key."""
+FUNCTION_MODIFIERS = PARTICIPLES | {
+    "above", "ahead", "aside", "beside", "besides", "best", "bigger", "brief", "come", "editable", "explicit", "fitting",
+    "following", "fresh", "gone", "grown", "hidden", "inside", "later", "latest", "least", "legible", "linear",
+    "local", "logarithmic", "long", "movable", "nearest", "own", "pressable", "quiet", "ready", "same",
+    "scientific", "seen", "shorter", "shrunk", "small", "spoken", "straight", "thick", "together", "torn", "visible",
+    "waiting", "whole", "within",
+}  # fmt: skip
+"""A function is named by what it returns or does, `growBox` or `isReady`, and a callback `onMove`, not `moved`."""
+VERBS_IN_ED = {"embed", "feed", "need", "proceed", "seed", "speed"}
+
 
 def names_in_python(text: str) -> Iterator[tuple[int, str]]:
     """Line and identifier (or a string that is one: a key of JSON, an attribute of a graph)."""
@@ -111,6 +126,12 @@ def classes_in_javascript(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), 1):
         for match in re.finditer(r"^\s*(?:export )?(?:default )?class (\w+)", line):
             yield number, match[1]
+
+
+def functions_in_javascript(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in FUNCTION.finditer(line):
+            yield number, next(filter(None, match.groups()))
 
 
 def words(name: str) -> set[str]:
@@ -176,6 +197,23 @@ def participles(path: Path) -> list[str]:
     ]
 
 
+def is_modifier(name: str) -> bool:
+    """Whether the name of a function is one participle or adjective: it says how something is, and not what.
+
+    >>> is_modifier("changed"), is_modifier("fresh"), is_modifier("shown")
+    (True, True, True)
+    >>> is_modifier("seed"), is_modifier("growBox"), is_modifier("onChange")
+    (False, False, False)
+    """
+    return name in FUNCTION_MODIFIERS or (re.fullmatch("[a-z]+ed", name) is not None and name not in VERBS_IN_ED)
+
+
+def modifier_functions(path: Path) -> list[str]:
+    file = path.relative_to(ROOT).as_posix()
+    functions = functions_in_javascript(path.read_text("utf-8"))
+    return [f"{file}:{line} {name}" for line, name in functions if is_modifier(name)]
+
+
 def is_participle(name: str) -> bool:
     """Whether the name of a class is one participle, and no noun is in it.
 
@@ -217,6 +255,34 @@ def test_participle_class_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     (tmp_path / file).write_text(line + "\n", "utf-8")
     assert participle_classes(tmp_path / file) != []
+
+
+def test_functions_of_the_browser_are_named_by_their_result_or_action() -> None:
+    files = sorted((ROOT / "assets/js").rglob("*.mjs"))
+    assert sum(1 for path in files for _ in functions_in_javascript(path.read_text("utf-8"))) > 1000
+    assert [place for path in files for place in modifier_functions(path)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export function changed(old, difference) {",
+        "async function painted({ kind }) {",
+        "function* joined(a) {",
+        "const spoken = (step) => step.say;",
+        "export const grown = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + by];",
+        "  const scaled = value => value * 2;",
+        "  pressed(event) {",
+        "  get hidden() {",
+        "new Stage(host, { painted: () => { frames += 1; }, moved: (t) => look(t) });",
+    ],
+)
+def test_function_with_a_participle_or_adjective_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
+    (tmp_path / "a.mjs").write_text(line + "\n", "utf-8")
+    assert modifier_functions(tmp_path / "a.mjs") != []
 
 
 @pytest.mark.parametrize("folder", ["engine", "viz", "assets/js"])

@@ -64,7 +64,7 @@ export class App {
     this.serverCalls = countServerCalls();
     this.bus = new Bus();
     this.depth = new Depth(this);
-    this.player = new Player((t) => this.timeChanged(t), (on) => this.played(on));
+    this.player = new Player((t) => this.timeChanged(t), (on) => this.onPlay(on));
     this.api = this.answers();
     listenKeys(this);
   }
@@ -75,19 +75,19 @@ export class App {
    * @param {HTMLElement} footerHost
    */
   attach(stageHost, footerHost) {
-    this.stage = new Stage(stageHost, { painted: () => { this.frames += 1; }, moved: () => this.viewMoved() });
+    this.stage = new Stage(stageHost, { onPaint: () => { this.frames += 1; }, onMove: () => this.viewMoved() });
     this.mirror = new Mirror(stageHost);
     this.editor = new CellEditor(this.stage, (edit) => this.edit(edit));
     this.presets = new Presets(this.stage, (edit) => this.edit(edit));
     this.picker = new NodePicker(this.stage);
-    this.search = new Search(this.stage, { choose: (element) => this.find(element), moved: () => this.panned() });
+    this.search = new Search(this.stage, { choose: (element) => this.find(element), onMove: () => this.onPan() });
     this.tools = toolbar({ search: () => this.search.toggle(), zoomIn: () => this.stage.zoom(1.2), zoomOut: () => this.stage.zoom(1 / 1.2), fit: () => this.stage.fitMore(),
       follow: () => this.toggleFollow(), cells: () => this.toggleCells() });
     this.legend = new Legend(this.stage);
     this.stage.layer.append(this.tools.element, this.legend.strip, this.legend.panel);
     listen(this.stage, { select: (id) => this.select(id), fold: (id) => this.fold(id), find: (id) => this.findById(id), edit: (node, row, cell) => this.typeIn(node, row, cell),
-      cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.picker.take(node), panned: () => this.panned() });
-    this.stage.onHover = (id) => this.hovered(id);
+      cellClick: (...spot) => this.presets.cellClick(...spot), choose: (node) => this.picker.take(node), onPan: () => this.onPan() });
+    this.stage.onHover = (id) => this.emitHover(id);
     this.footer = new Footer(footerHost, {
       seek: (t) => this.player.seek(t), scrubbing: (on) => this.scrubbing(on),
       toggle: () => this.player.toggle(), speed: (speed) => this.setSpeed(speed),
@@ -105,7 +105,7 @@ export class App {
     return install(this.api, this.program);
   }
 
-  ready() {
+  isReady() {
     return this.scene !== null && this.stage !== null && this.stage.host.isConnected && this.stage.view.width > 0;
   }
 
@@ -138,7 +138,7 @@ export class App {
     this.loose = true; // a new revision moves nothing
     this.timeChanged(t);
     this.loose = false;
-    const moved = this.depth.arrived();
+    const moved = this.depth.takeMove();
     if (moved) this.stage.arrive(moved.whole);
     else if (same && this.stage.bare) this.stage.arrive(false); // nobody in the hall can look for what happens now
   }
@@ -179,16 +179,16 @@ export class App {
     announce(`${lead} ${text}`);
   }
 
-  played(on) {
+  onPlay(on) {
     this.loose = false;
     if (on) this.depth.take(false);
-    this.footer?.playing(on);
+    this.footer?.showPlaying(on);
     this.tools?.follow(this.stage.follow);
     this.bus.emit("play", on);
   }
 
   /** Whoever moves the picture while it plays is not pulled back until it plays anew. */
-  panned() {
+  onPan() {
     this.editor.close();
     this.loose = this.player.playing;
   }
@@ -212,7 +212,7 @@ export class App {
     this.presets?.update();
   }
 
-  hovered(id) {
+  emitHover(id) {
     this.presets.update();
     this.bus.emit("hover", id);
   }

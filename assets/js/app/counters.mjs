@@ -9,17 +9,17 @@ const isQuestion = (address, body) => address.includes("_dash-update-component")
  */
 export function countServerCalls() {
   let calls = 0;
-  const counted = (address, body) => {
+  const countCall = (address, body) => {
     if (isQuestion(String(address?.url ?? address), body)) calls += 1;
   };
   const { fetch } = window;
   window.fetch = function (address, ...rest) {
-    counted(address, rest[0]?.body);
+    countCall(address, rest[0]?.body);
     return fetch.call(this, address, ...rest);
   };
   const { open } = XMLHttpRequest.prototype;
   XMLHttpRequest.prototype.open = function (...args) {
-    counted(args[1], null);
+    countCall(args[1], null);
     return open.apply(this, /** @type {Parameters<typeof open>} */ (args));
   };
   return () => calls;

@@ -23,7 +23,7 @@ export class Depth {
   }
 
   /** For the scene that is shown now: from what view one went into or out of a box in it; null if one did not. */
-  arrived() {
+  takeMove() {
     const { moved } = this;
     this.moved = null;
     return moved;

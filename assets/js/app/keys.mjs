@@ -73,7 +73,7 @@ const PRESSED = "button, a[href], summary, [role=button], [role=tab], [role=swit
 const MOVED = "[role=tablist], [role=radiogroup]";
 
 /** The button that a click meant, else the element itself. @type {(target: any) => Element} */
-const pressable = (target) => target.closest?.(PRESSED) ?? target;
+const pressableOf = (target) => target.closest?.(PRESSED) ?? target;
 
 const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End";
 
@@ -97,9 +97,9 @@ export function listenKeys(app) {
   let clicked = null; // what was clicked, unless one has come to something by Tab since
   const table = new Map();
   for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
-  document.addEventListener("pointerdown", (event) => { clicked = pressable(event.target); }, true);
+  document.addEventListener("pointerdown", (event) => { clicked = pressableOf(event.target); }, true);
   const press = (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.ready()) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.isReady()) return;
     if (ownsKey(event.target, event.key, clicked)) return;
     const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
     const entry = table.get((shifted ? "Shift+" : "") + event.key);

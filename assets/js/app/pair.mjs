@@ -8,7 +8,7 @@ const SMALL = 30; // nodes of a graph that is read in half a window
 const player = (frame) => /** @type {any} */ (frame.contentWindow)?.backstep;
 
 /** The player of a frame, once it shows a program. */
-function ready(frame) {
+function whenReady(frame) {
   return new Promise((done) => {
     const look = () => {
       const other = player(frame);
@@ -35,7 +35,7 @@ function join(sides) {
 }
 
 async function begin() {
-  const sides = await Promise.all([...document.querySelectorAll("iframe")].map(ready));
+  const sides = await Promise.all([...document.querySelectorAll("iframe")].map(whenReady));
   const verdict = /** @type {HTMLElement} */ (document.querySelector(".pair-verdict"));
   const comparison = verdict.textContent;
   let leave = join(sides);

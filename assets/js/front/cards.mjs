@@ -29,7 +29,7 @@ export class Cards {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.search(), TYPED);
     });
-    this.field.addEventListener("keydown", (event) => this.pressed(event));
+    this.field.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   /** The programs of one level, or with "" all. */
@@ -73,12 +73,12 @@ export class Cards {
     delete picture.dataset.drawn; // its canvases are to be made
     first(".card-says", card)?.remove();
     first(".card-learn", card)?.remove();
-    first(".card-foot", card).before(h("span.card-why", {}, h("b", {}, text ? `${reason}: ` : reason), marked(text)));
+    first(".card-foot", card).before(h("span.card-why", {}, h("b", {}, text ? `${reason}: ` : reason), withMarks(text)));
     return card;
   }
 
   /** From the field the arrow down leads to the first card, and Enter opens it. */
-  pressed(event) {
+  onKey(event) {
     if (event.key === "Escape" && this.field.value) {
       event.preventDefault();
       this.field.value = "";
@@ -110,7 +110,7 @@ function explanation({ hits, instead, near }) {
 }
 
 /** A text in which the words that were searched for stand between \u0001 and \u0002. */
-function marked(text) {
+function withMarks(text) {
   return text.split(/(\u0001[^\u0002]*\u0002)/).filter(Boolean).map((part) => (part.startsWith("\u0001") ? h("mark", {}, part.slice(1, -1)) : part));
 }
 
@@ -140,8 +140,8 @@ function arrows(event) {
   if (rows) {
     const down = event.key === "ArrowDown";
     const ahead = cards.filter((one) => (down ? one.getBoundingClientRect().top > box.bottom - 2 : one.getBoundingClientRect().bottom < box.top + 2));
-    const far = (one) => Math.abs(one.getBoundingClientRect().top - box.top) * 4 + Math.abs(one.getBoundingClientRect().left - box.left);
-    next = ahead.sort((a, b) => far(a) - far(b))[0];
+    const distanceTo = (one) => Math.abs(one.getBoundingClientRect().top - box.top) * 4 + Math.abs(one.getBoundingClientRect().left - box.left);
+    next = ahead.sort((a, b) => distanceTo(a) - distanceTo(b))[0];
   }
   if (next) { next.focus(); event.preventDefault(); }
 }

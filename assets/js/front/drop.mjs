@@ -31,8 +31,8 @@ export class Drop {
   /** @param {File} file */
   async take(file) {
     this.place.scrollIntoView({ block: "nearest" });
-    if (/\.py$/i.test(file.name)) this.say("To record it, run in its folder:", `backstep run ${quoted(file.name)}`);
-    else if (file.size > LARGEST) this.say("This file is too large for the browser. Open it with:", `backstep open ${quoted(file.name)}`);
+    if (/\.py$/i.test(file.name)) this.say("To record it, run in its folder:", `backstep run ${quoteName(file.name)}`);
+    else if (file.size > LARGEST) this.say("This file is too large for the browser. Open it with:", `backstep open ${quoteName(file.name)}`);
     else await this.open(file);
   }
 
@@ -44,18 +44,18 @@ export class Drop {
       if (program) location.assign(`/?program=${encodeURIComponent(program)}`);
       else this.say(problem.text);
     } catch {
-      this.say("Backstep could not take this file. Open it with:", `backstep open ${quoted(file.name)}`);
+      this.say("Backstep could not take this file. Open it with:", `backstep open ${quoteName(file.name)}`);
     }
   }
 
   say(text, command = "") {
     const copy = h("button.btn", { type: "button", onclick: () => navigator.clipboard.writeText(command).then(() => { copy.textContent = "Copied"; }, () => {}) }, "Copy");
-    fill(byId("drop-said"), h("span", {}, marked(text)), command ? [" ", h("code", {}, command), " ", copy] : null);
+    fill(byId("drop-said"), h("span", {}, withCode(text)), command ? [" ", h("code", {}, command), " ", copy] : null);
   }
 }
 
 /** A message with its commands, which stand in backticks, as code. */
-const marked = (text) => text.split(/`([^`]+)`/).map((part, k) => (k % 2 ? h("code", {}, part) : part));
+const withCode = (text) => text.split(/`([^`]+)`/).map((part, k) => (k % 2 ? h("code", {}, part) : part));
 
 /** A file's name as a shell takes it. */
-const quoted = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+const quoteName = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

@@ -14,15 +14,15 @@ function open() {
   new Cards(byId("gallery"), pictures);
   new Drop(byId("drop"));
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const ready = () => {
+  const onReady = () => {
     pictures.watch(front);
     document.documentElement.dataset.front = "ready";
     performance.mark("front"); // benchmarks/front_door.py reads it
     setTimeout(startApp, calm ? 0 : PATIENCE);
   };
   const place = first("#hero");
-  if (place) new Hero(place, ready);
-  if (!place?.offsetParent) ready();
+  if (place) new Hero(place, onReady);
+  if (!place?.offsetParent) onReady();
   INTEREST.forEach((name) => front.addEventListener(name, (event) => /** @type {Element} */ (event.target).closest("a, [data-act]") && startApp()));
   front.addEventListener("click", (event) => {
     const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button[data-act]"));

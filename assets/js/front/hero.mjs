@@ -17,11 +17,11 @@ const TOUCHES = ["pointerdown", "keydown"];
 export class Hero {
   /**
    * @param {HTMLElement} place
-   * @param {() => void} ready is called once its first picture is there, or none will be
+   * @param {() => void} onReady is called once its first picture is there, or none will be
    */
-  constructor(place, ready) {
+  constructor(place, onReady) {
     this.place = place;
-    this.ready = ready;
+    this.onReady = onReady;
     this.program = /** @type {string} */ (place.dataset.program);
     this.canvases = sheets();
     this.stage = first(".hero-stage", place);
@@ -41,20 +41,20 @@ export class Hero {
     this.until = Infinity; // where a call that was changed ends
     this.tokens = readTokens();
     this.ruler = new Ruler(contextOf(this.canvases[0]));
-    this.player = new Player((t) => this.moved(t), (on) => this.played(on));
-    this.seed = new Seed({ grab: () => this.hold(), changed: (edit) => this.change(edit), left: () => this.replay(), painted: () => this.paint() });
+    this.player = new Player((t) => this.onMove(t), (on) => this.onPlay(on));
+    this.seed = new Seed({ grab: () => this.hold(), onChange: (edit) => this.change(edit), onLeave: () => this.replay(), onPaint: () => this.paint() });
     this.stage.append(...this.canvases, this.seed.element);
     this.canvases[0].setAttribute("role", "img");
     this.button.addEventListener("click", () => (this.player.playing ? this.touch() : this.play()));
     const page = place.closest("#front") ?? place; // whoever types or clicks elsewhere reads something else
     TOUCHES.forEach((name) => page.addEventListener(name, (event) => event.target === this.button || this.touch()));
     watchTheme(() => { this.tokens = readTokens(); this.paint(); });
-    new ResizeObserver(() => this.resized()).observe(this.stage);
+    new ResizeObserver(() => this.onResize()).observe(this.stage);
     new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || this.touch()).observe(this.stage); // out of view it rests
   }
 
   /** A page that shows a program has no room for it: then it asks for nothing, and rests. */
-  async resized() {
+  async onResize() {
     const { width, height } = this.stage.getBoundingClientRect();
     const came = width > 1 && !this.view;
     this.view = width > 1 ? { width, height, dpr: window.devicePixelRatio || 1 } : null;
@@ -68,12 +68,12 @@ export class Hero {
       const [call] = scene ? callsOf(scene) : [];
       if (!scene || !call) { // a lesson without a backward call, or that fails: there is nothing to play
         this.place.hidden = true;
-        this.ready();
+        this.onReady();
         return;
       }
       this.load(scene, call.end);
       this.button.disabled = false;
-      this.ready();
+      this.onReady();
     }
     if (!this.film || this.player.reduced.matches) return;
     this.player.seek(callsOf(this.film.scene)[0].start);
@@ -87,7 +87,7 @@ export class Hero {
   load(scene, t) {
     this.film = new Film(scene);
     this.player.load(scene, t);
-    this.moved(t);
+    this.onMove(t);
   }
 
   /** From the first backward call to the end, and again. */
@@ -111,7 +111,7 @@ export class Hero {
     if (call && this.player.t > call.end) this.player.seek(call.end);
   }
 
-  played(on) {
+  onPlay(on) {
     clearTimeout(this.again);
     this.button.textContent = on ? "Pause" : "Play";
     if (!on && this.film && this.player.t >= this.film.scene.steps.length) {
@@ -136,7 +136,7 @@ export class Hero {
       this.load(scene, call.end);
     }
     this.busy = false;
-    this.seed.settled();
+    this.seed.onSettle();
     this.paint();
   }
 
@@ -156,7 +156,7 @@ export class Hero {
     this.player.play();
   }
 
-  moved(t) {
+  onMove(t) {
     if (!this.film) return;
     const { scene } = this.film;
     const [call] = callsOf(scene);

@@ -17,8 +17,8 @@ export class Pictures {
     this.canvases = new Map();
     this.tokens = readTokens();
     this.ruler = new Ruler(contextOf(sheets()[0]));
-    this.seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && this.come(target)), { rootMargin: AHEAD });
-    this.player = new Player((t) => this.moved(t), () => {});
+    this.seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && this.onAppear(target)), { rootMargin: AHEAD });
+    this.player = new Player((t) => this.onMove(t), () => {});
     /** @type {{ place: Element, film: Film, end: number } | null} the picture that moves */
     this.clip = null;
     watchTheme(() => { this.tokens = readTokens(); this.canvases.forEach((_, place) => this.paint(place)); });
@@ -54,7 +54,7 @@ export class Pictures {
     if (place) this.paint(place);
   }
 
-  moved(t) {
+  onMove(t) {
     if (!this.clip) return;
     const { place, film, end } = this.clip;
     if (t >= end) this.player.pause();
@@ -66,7 +66,7 @@ export class Pictures {
     return /** @type {Promise<Film | null>} */ (this.films.get(program));
   }
 
-  come(place) {
+  onAppear(place) {
     this.seen.unobserve(place);
     if (this.canvases.has(place)) return;
     const canvases = sheets();

@@ -5,7 +5,7 @@ import { toScreen } from "../geometry/camera.mjs";
 import { cellOf, rowsOf } from "../scene/card.mjs";
 import { num, toNumber } from "../scene/format.mjs";
 import { placeAt, rowState } from "../scene/state.mjs";
-import { editable, editOf } from "../stage/editor.mjs";
+import { editableSubject, editOf } from "../stage/editor.mjs";
 
 const PIXELS = 14; // dragged for one step
 const STEP = 0.5;
@@ -13,7 +13,7 @@ const MOST = 9;
 const KEYS = { ArrowUp: STEP, ArrowDown: -STEP, PageUp: 1, PageDown: -1 };
 
 export class Seed {
-  /** @param {{ grab: () => void, changed: (edit: any) => void, left: () => void, painted: () => void }} acts `grab` when a number is taken, `left` when it is let go after a change */
+  /** @param {{ grab: () => void, onChange: (edit: any) => void, onLeave: () => void, onPaint: () => void }} acts `grab` when a number is taken, `onLeave` when it is let go after a change */
   constructor(acts) {
     this.acts = acts;
     this.element = h("div.hero-cells");
@@ -80,7 +80,7 @@ export class Seed {
   release() {
     const { drag } = this;
     this.drag = null;
-    if (drag?.moved) this.acts.left();
+    if (drag?.moved) this.acts.onLeave();
   }
 
   key(event, cell) {
@@ -100,12 +100,12 @@ export class Seed {
     draft[cell] = value;
     this.draft = draft;
     this.pending.set(`${node.id}|${row.key}|${cell}`, value);
-    this.acts.painted();
-    this.acts.changed(editOf(subject, draft.slice()));
+    this.acts.onPaint();
+    this.acts.onChange(editOf(subject, draft.slice()));
   }
 
   /** What was changed has come back as a replay, or was refused. */
-  settled() {
+  onSettle() {
     this.draft = null;
     this.pending.clear();
   }
@@ -121,7 +121,7 @@ function rowAt(moment) {
   for (const node of moment.scene.nodes) {
     const row = node.rows?.find(({ key }) => key === "seed");
     if (!row || rowState(moment, row).call !== call) continue;
-    const subject = editable(moment, node, row);
+    const subject = editableSubject(moment, node, row);
     if (subject) return { subject, node, row };
   }
   return null;

@@ -105,7 +105,7 @@ export function keep(camera, [x0, y0], [x1, y1]) {
  * Moved sideways only, as one reads line by line: a box that fits the view is centred, and beside a wider one no room stays empty.
  * @type {(camera: Camera, view: View, box: Box) => Camera}
  */
-export function across(camera, view, [x0, , x1]) {
+export function centreAcross(camera, view, [x0, , x1]) {
   const half = (view.width / 2 - LEAST_PAD) / camera.zoom;
   const x = x1 - x0 <= 2 * half ? (x0 + x1) / 2 : Math.min(Math.max(camera.x, x0 + half), x1 - half);
   return { ...camera, x };
@@ -115,7 +115,7 @@ export function across(camera, view, [x0, , x1]) {
  * Between two cameras: position along a line, zoom by ratio.
  * @type {(a: Camera, b: Camera, part: number) => Camera}
  */
-export function between(a, b, part) {
+export function cameraBetween(a, b, part) {
   if (part >= 1) return b;
   const s = part * part * (3 - 2 * part);
   return { x: a.x + (b.x - a.x) * s, y: a.y + (b.y - a.y) * s, zoom: a.zoom * (b.zoom / a.zoom) ** s };

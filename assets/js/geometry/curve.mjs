@@ -29,10 +29,10 @@ export function changesLine(points) {
 /** Level and upright pieces with rounded corners; what climbs between two levels does so from the one to the other. */
 function roundedCurve(points) {
   const result = [];
-  const along = (a, b, part) => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
-  const straight = (a, b) => result.push([...a, ...along(a, b, 1 / 3), ...along(b, a, 1 / 3), ...b]);
+  const partWay = (a, b, part) => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
+  const pushStraight = (a, b) => result.push([...a, ...partWay(a, b, 1 / 3), ...partWay(b, a, 1 / 3), ...b]);
   const climb = (a, b) => result.push([...a, a[0] + (b[0] - a[0]) * BEND, a[1], b[0] - (b[0] - a[0]) * BEND, b[1], ...b]);
-  const towards = (a, b) => along(a, b, Math.min(CORNER / (Math.hypot(b[0] - a[0], b[1] - a[1]) || 1), 0.5));
+  const cornerTowards = (a, b) => partWay(a, b, Math.min(CORNER / (Math.hypot(b[0] - a[0], b[1] - a[1]) || 1), 0.5));
   const isLevel = (a, b) => Math.abs(a[1] - b[1]) < 0.01;
   const isUpright = (a, b) => Math.abs(a[0] - b[0]) < 0.01;
   const isStraight = (a, b) => isLevel(a, b) || isUpright(a, b);
@@ -40,9 +40,9 @@ function roundedCurve(points) {
   for (let i = 1; i < points.length; i++) {
     const [before, point, after] = [points[i - 1], points[i], points[i + 1]];
     const turns = after && isStraight(before, point) && isStraight(point, after) && isLevel(before, point) !== isLevel(point, after);
-    const [end, next] = turns ? [towards(point, before), towards(point, after)] : [point, point];
-    (isStraight(before, point) ? straight : climb)(from, end);
-    if (turns) result.push([...end, ...along(end, point, 0.55), ...along(next, point, 0.55), ...next]); // as of a circle
+    const [end, next] = turns ? [cornerTowards(point, before), cornerTowards(point, after)] : [point, point];
+    (isStraight(before, point) ? pushStraight : climb)(from, end);
+    if (turns) result.push([...end, ...partWay(end, point, 0.55), ...partWay(next, point, 0.55), ...next]); // as of a circle
     from = next;
   }
   return result;

@@ -32,7 +32,7 @@ export class Grid {
   }
 
   /** All items whose box meets the box, in the order in which they were added. */
-  within(box) {
+  itemsIn(box) {
     const [c0, r0, c1, r1] = cellRange(box);
     if ((c1 - c0 + 1) * (r1 - r0 + 1) > this.cells.size) return this.items.filter((one) => meet(one.box, box)).map((one) => one.item);
     this.stamp += 1;
@@ -48,7 +48,7 @@ export class Grid {
   }
 
   at(x, y) {
-    return this.within([x, y, x, y]);
+    return this.itemsIn([x, y, x, y]);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { toWorld, visibleBox } from "./camera.mjs";
 import { crossesBox } from "./curve.mjs";
-import { boxOf, shared } from "../scene/card.mjs";
+import { boxOf, commonArea } from "../scene/card.mjs";
 
 /** @import { Box } from "../scene/scene.d.ts" */
 /** @import { View } from "./camera.mjs" */
@@ -115,7 +115,7 @@ export function isLegendHigh(plane, camera, view, corner, now) {
   const map = hasMap(view) ? corner : null;
   const above = legendBox(view, true);
   const overlays = [...(scene.model ? [crumbBox(scene.model, map)] : []), ...(map ? [mapBox(view, map)] : [])];
-  if (above[0] < 0 || overlays.some((box) => shared(box, above) > 0)) return false;
+  if (above[0] < 0 || overlays.some((box) => commonArea(box, above) > 0)) return false;
   const loss = lossUnder(plane, camera, view, above);
   return loss < CARD && (now || loss < lossUnder(plane, camera, view, legendBox(view, false)));
 }
@@ -123,9 +123,9 @@ export function isLegendHigh(plane, camera, view, corner, now) {
 /** What a box of the view covers: a card, else an edge, or nothing. */
 function lossUnder({ nodes, edges, routes }, camera, view, [x0, y0, x1, y1]) {
   const box = [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)];
-  if (nodes.within(box).some((node) => shared(boxOf(node), box) > 0)) return CARD;
+  if (nodes.itemsIn(box).some((node) => commonArea(boxOf(node), box) > 0)) return CARD;
   const crosses = ({ forward, back }) => [forward, back].some(({ flat }) => crossesBox(flat, box));
-  return edges.within(box).some((edge) => crosses(routes.get(edge.id))) ? EDGE_OF_GRAPH : 0;
+  return edges.itemsIn(box).some((edge) => crosses(routes.get(edge.id))) ? EDGE_OF_GRAPH : 0;
 }
 
 /** The name of the model, beside the minimap where that has its corner. */

@@ -44,8 +44,8 @@ export function layPlane(index) {
 function routesOf(index, edge) {
   const [source, target] = [index.nodes.get(edge.source), index.nodes.get(edge.target)];
   const ends = [source ? outerBox(source) : null, target ? outerBox(target) : null];
-  const points = clearOfStacks(edge.points.length > 1 ? edge.points : straight(source, target), source, target);
-  const back = edge.back?.length > 1 ? clearOfStacks(edge.back, target, source) : aside(points);
+  const points = clearOfStacks(edge.points.length > 1 ? edge.points : straightLine(source, target), source, target);
+  const back = edge.back?.length > 1 ? clearOfStacks(edge.back, target, source) : shiftAside(points);
   const box = boundsOfPoints([...points, ...back], 24);
   const [forward, backward] = [new Route(points, ends[0], ends[1]), new Route(back, ends[1], ends[0])];
   return { forward, back: backward, through: edge.through ? new Route(clearOfStacks(edge.through, target, source), ends[1], ends[0]) : backward, box };
@@ -112,7 +112,7 @@ class Route {
 }
 
 /** @type {(source: Node | undefined, target: Node | undefined) => Point[]} */
-function straight(source, target) {
+function straightLine(source, target) {
   if (!source || !target) return [[0, 0], [0, 0]];
   const down = Math.abs(target.y - source.y) >= Math.abs(target.x - source.x);
   const sign = down ? Math.sign(target.y - source.y) || 1 : Math.sign(target.x - source.x) || 1;
@@ -121,7 +121,7 @@ function straight(source, target) {
 }
 
 /** @type {(points: Point[]) => Point[]} */
-function aside(points) {
+function shiftAside(points) {
   const [a, b] = [points[0], points[points.length - 1]];
   const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
   const [nx, ny] = [((a[1] - b[1]) / length) * ASIDE, ((b[0] - a[0]) / length) * ASIDE];

@@ -79,17 +79,17 @@ export function cutName(ruler, font, text, room) {
   const parts = /.((?:\[[^\]]*\]|\.\w+)*)( \u00b7 [^\u00b7]+| = [^=]+| \d+| v\d+)?$/u.exec(text);
   const version = parts?.[2] ?? "";
   const ends = (parts?.[1].match(/\[[^\]]*\]|\.\w+/g) ?? []).map((_, i, all) => all.slice(i).join("") + version);
-  const bare = (tail) => tail.replace(/^\./, ""); // a dot beside the ellipsis would be lost in it
+  const withoutDot = (tail) => tail.replace(/^\./, ""); // a dot beside the ellipsis would be lost in it
   const behind = (tail) => {
     const head = tail && cut(ruler, font, text.slice(0, text.length - tail.length), room - ruler.widthOf(font, tail));
-    return head && head + bare(tail);
+    return head && head + withoutDot(tail);
   };
-  const short = ends.map((tail) => `\u2026${bare(tail)}`);
+  const short = ends.map((tail) => `\u2026${withoutDot(tail)}`);
   return short.slice(0, -1).find(fits) || behind(ends.at(-1) ?? version) || short.find(fits) || behind(version) || cut(ruler, font, text, room);
 }
 
 /** The first of some ways to say it that has room; where none has, the last one, cut. */
-export function fitting(ruler, font, ways, room) {
+export function firstFitting(ruler, font, ways, room) {
   return ways.find((text) => ruler.widthOf(font, text) <= room) ?? cut(ruler, font, ways.at(-1), room);
 }
 

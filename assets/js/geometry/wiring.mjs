@@ -57,12 +57,12 @@ export class Wiring {
    * @returns {ShownWire[]}
    */
   at(moment, ops, tensors = []) {
-    const running = this.live(moment);
+    const running = this.liveWires(moment);
     const lively = new Set(running.map((wire) => wire.op.id));
     const ids = new Set(ops.map((op) => op.id));
     const keys = new Set(running.map(keyOf));
-    const around = tensors.flatMap((node) => this.around(moment, node)).filter((wire) => !keys.has(keyOf(wire)));
-    const wires = [...ops.flatMap((op) => this.visible(this.of(moment, op))), ...[...around, ...running].filter((wire) => !ids.has(wire.op.id))];
+    const around = tensors.flatMap((node) => this.wiresAround(moment, node)).filter((wire) => !keys.has(keyOf(wire)));
+    const wires = [...ops.flatMap((op) => this.visibleWires(this.of(moment, op))), ...[...around, ...running].filter((wire) => !ids.has(wire.op.id))];
     const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
     return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.upstream !== 0 && lively.has(wire.op.id) }));
   }
@@ -121,9 +121,9 @@ export class Wiring {
    * @param {Node} node
    * @returns {Wire[]}
    */
-  around(moment, node) {
+  wiresAround(moment, node) {
     return wiredOps(this.index, node.id).flatMap((op) => {
-      const wires = this.visible(this.of(moment, op)).filter((wire) => wire.source === node || wire.output === node);
+      const wires = this.visibleWires(this.of(moment, op)).filter((wire) => wire.source === node || wire.output === node);
       return wires.length <= MOST_LIVE && wires.every((wire) => this.isClear(wire)) ? wires : [];
     });
   }
@@ -133,7 +133,7 @@ export class Wiring {
    * @param {Moment} moment
    * @returns {Wire[]}
    */
-  live(moment) {
+  liveWires(moment) {
     const { step, active } = moment;
     const node = active === null ? null : this.index.nodes.get(active);
     /** @type {Wire[]} */
@@ -142,7 +142,7 @@ export class Wiring {
     else if (node && isLeaf(node) && step?.kind === "accumulate") {
       wires = wiredOps(this.index, node.id).flatMap((op) => this.of(moment, op)).filter((wire) => wire.source === node);
     }
-    const carrying = this.visible(wires.filter((wire) => wire.carries));
+    const carrying = this.visibleWires(wires.filter((wire) => wire.carries));
     const isShown = (wire) => isOpen(wire.source) && isOpen(wire.output) && isPlain(wire) && this.isClear(wire);
     if (carrying.length > MOST_LIVE || !carrying.every(isShown)) return [];
     const stops = step?.kind === "vjp" ? this.endingIn(wires, carrying) : [];
@@ -179,7 +179,7 @@ export class Wiring {
   }
 
   /** @param {Wire[]} wires */
-  visible(wires) {
+  visibleWires(wires) {
     return wires.filter((wire) => this.isWired(wire.edge) || this.isWired(wire.after));
   }
 
@@ -199,7 +199,7 @@ export class Wiring {
    */
   isClear(wire) {
     const way = this.wayOf(wire);
-    way.isClear ??= !this.nodes.within(way.flat.box).some((node) => (
+    way.isClear ??= !this.nodes.itemsIn(way.flat.box).some((node) => (
       ![wire.op, wire.source, wire.output].includes(node) && way.flat.xs.some((x, i) => Math.abs(x - node.x) < node.w / 2 && Math.abs(way.flat.ys[i] - node.y) < node.h / 2)));
     return way.isClear;
   }
@@ -212,7 +212,7 @@ export class Wiring {
    */
   isCrossed(curve, own) {
     const { xs, ys, box } = flatten(curve);
-    return this.nodes.within(box).some((node) => {
+    return this.nodes.itemsIn(box).some((node) => {
       if (own.includes(node)) return false;
       const [x0, y0, x1, y1] = boxOf(node);
       return xs.some((x, i) => x > x0 + TOUCH && x < x1 - TOUCH && ys[i] > y0 + TOUCH && ys[i] < y1 - TOUCH);
@@ -238,11 +238,11 @@ export class Wiring {
   halves({ op, source, output, from, to, ends, lane, heads }) {
     const end = { ...anchor(output, ends.output, to, op), room: this.roomBelow(output) };
     const b = port(op, output, end.part, heads);
-    const arriving = half(end, b);
+    const arriving = halfCurve(end, b);
     if (from === null) return { a: null, b, arriving, leaving: null };
     const start = { ...anchor(source, ends.source, from, op, lane), room: this.roomBelow(source) };
     const a = port(op, source, start.part, heads);
-    return { a, b, leaving: half(start, a), arriving };
+    return { a, b, leaving: halfCurve(start, a), arriving };
   }
 
   /**
@@ -267,7 +267,7 @@ class Way {
     this.halves = { leaving, arriving };
     this.sides = { leaving: (goes && leaving) || null, arriving: comes ? arriving : null };
     const through = this.sides.leaving && comes ? [[...a.at, ...a.at, ...b.at, ...b.at]] : [];
-    this.curve = [...(this.sides.leaving ?? []), ...through, ...(comes ? reversed(arriving) : [])];
+    this.curve = [...(this.sides.leaving ?? []), ...through, ...(comes ? reverseCurve(arriving) : [])];
     /** @type {boolean | undefined} */
     this.isClear = undefined;
     this.flattened = {};
@@ -284,7 +284,7 @@ class Way {
 
   /** … and on to the input's cell. */
   get leaving() {
-    return this.halves.leaving && (this.flattened.leaving ??= flatten(reversed(this.halves.leaving)));
+    return this.halves.leaving && (this.flattened.leaving ??= flatten(reverseCurve(this.halves.leaving)));
   }
 }
 
@@ -443,9 +443,9 @@ function port(op, node, part, ends) {
 }
 
 /** From a cell to a port; where the port is beside the card, around the card's lower corner instead of over its numbers. */
-function half(cell, port) {
+function halfCurve(cell, port) {
   const [px, py] = port.at;
-  if (cell.aside) return sideways(cell.x, cell.y, cell, port);
+  if (cell.aside) return curveFromSide(cell.x, cell.y, cell, port);
   if (port.nx !== 0 && cell.ny > 0 && py < cell.under) {
     const wx = cell.side(-port.nx);
     const bundle = Math.min(BUNDLE, Math.max(cell.room - 2 * CLEAR, 0));
@@ -460,7 +460,7 @@ function half(cell, port) {
 }
 
 /** From a card's side to a port: straight to one that is beside it, and past its border first to one under or over it. */
-function sideways(x, y, cell, port) {
+function curveFromSide(x, y, cell, port) {
   const [px, py] = port.at;
   const { towards } = cell;
   if (port.ny === 0) {
@@ -473,7 +473,7 @@ function sideways(x, y, cell, port) {
 }
 
 /** The same curve from its other end. */
-const reversed = (curve) => curve.slice().reverse().map((b) => [b[6], b[7], b[4], b[5], b[2], b[3], b[0], b[1]]);
+const reverseCurve = (curve) => curve.slice().reverse().map((b) => [b[6], b[7], b[4], b[5], b[2], b[3], b[0], b[1]]);
 
 /** The wire within `reach` units of a point, or null. */
 export function wireAt(wires, x, y, reach) {

@@ -1,7 +1,7 @@
 // The answers of the server, from the data that was packed when the lesson was written (viz/server/lesson/packing.py).
-import { changed } from "./difference.mjs";
+import { applyDifference } from "./difference.mjs";
 import { isNone } from "../page/edits.mjs";
-import { same, withGhosts } from "../scene/ghosts.mjs";
+import { isEqual, withGhosts } from "../scene/ghosts.mjs";
 
 const UNFORESEEN = {
   kind: "unforeseen", title: "This change is not in the lesson",
@@ -31,7 +31,7 @@ export class Answers {
     if (!section) return { request, problem: { ...ELSEWHERE, ways: [] } };
     const result = this.resultOf(section, ask);
     if (result.problem) return { request, problem: result.problem };
-    const before = ask.previous && !same(ask.previous.edits, result.edits) ? this.resultOf(section, { edits: ask.previous.edits, revision: null, folds: ask.folds }).scene : null;
+    const before = ask.previous && !isEqual(ask.previous.edits, result.edits) ? this.resultOf(section, { edits: ask.previous.edits, revision: null, folds: ask.folds }).scene : null;
     const scene = before ? withGhosts(result.scene, before) : result.scene;
     this.latest = scene;
     return { request, scene, edits: result.edits, watch: false, version: 1, note: "" };
@@ -44,10 +44,10 @@ export class Answers {
 
   resultOf(section, { edits, revision, folds }) {
     const named = edits ?? this.namedBy(section, revision);
-    if (isNone(named)) return { scene: this.nearest(section, folds ?? {}), edits: null };
-    const entry = section.edited.find((one) => same(one.edits, named));
+    if (isNone(named)) return { scene: this.nearestScene(section, folds ?? {}), edits: null };
+    const entry = section.edited.find((one) => isEqual(one.edits, named));
     if (!entry) return { problem: { ...(section.edited.length ? UNFORESEEN : FAR), ways: [] } };
-    return entry.problem ? { problem: { ...entry.problem, ways: [] } } : { scene: changed(section.base, entry.scene), edits: entry.edits };
+    return entry.problem ? { problem: { ...entry.problem, ways: [] } } : { scene: applyDifference(section.base, entry.scene), edits: entry.edits };
   }
 
   /** The edits of a revision that an address names by its id. */
@@ -59,8 +59,8 @@ export class Answers {
    * The recorded scene whose groups are folded as asked for.  Not all ways to fold are packed: of those that do what was asked for last the one
    * that is most like it.
    */
-  nearest(section, folds) {
-    if (!this.foldings.has(section)) this.foldings.set(section, [section.base, ...section.foldings.map((one) => changed(section.base, one))]);
+  nearestScene(section, folds) {
+    if (!this.foldings.has(section)) this.foldings.set(section, [section.base, ...section.foldings.map((one) => applyDifference(section.base, one))]);
     const all = this.foldings.get(section) ?? [];
     const differences = (scene) => Object.entries(folds).filter(([id, folded]) => scene.folded.includes(id) !== folded).length;
     const changes = Object.entries(folds).filter(([id, folded]) => this.latest && this.latest.folded.includes(id) !== folded);
@@ -80,7 +80,7 @@ export class Answers {
     const section = this.sectionOf({ program, section: number });
     const byElement = section?.details ?? {};
     const change = section?.changed[revision];
-    const details = change ? (element in change ? changed(byElement[element], change[element]) : null) : byElement[element];
+    const details = change ? (element in change ? applyDifference(byElement[element], change[element]) : null) : byElement[element];
     const problem = details ? undefined : { kind: "unknown-element", title: "This element has no details here", text: "The lesson does not hold them.", ways: [] };
     return { request, revision, element, details, problem };
   }

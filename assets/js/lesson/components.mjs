@@ -25,10 +25,10 @@ export class Components {
     };
     const { value } = byId("tabs").dataset;
     this.turn(value);
-    byId("tabs").addEventListener("click", (event) => this.pressed(/** @type {Element} */ (event.target)));
-    byId("tabs").addEventListener("keydown", (event) => this.moved(event));
-    document.addEventListener("input", (event) => this.typed(/** @type {any} */ (event.target)));
-    document.addEventListener("change", (event) => this.chosen(/** @type {any} */ (event.target)));
+    byId("tabs").addEventListener("click", (event) => this.onPress(/** @type {Element} */ (event.target)));
+    byId("tabs").addEventListener("keydown", (event) => this.onKey(event));
+    document.addEventListener("input", (event) => this.onType(/** @type {any} */ (event.target)));
+    document.addEventListener("change", (event) => this.onChoose(/** @type {any} */ (event.target)));
     document.addEventListener("click", (event) => this.menus(/** @type {Element} */ (event.target)));
     document.addEventListener("keydown", (event) => this.inMenu(event));
   }
@@ -67,11 +67,11 @@ export class Components {
     }
   }
 
-  typed(target) {
+  onType(target) {
     if (target.matches("input[type=text][id]")) this.hear(target.id, "value", target.value);
   }
 
-  chosen(target) {
+  onChoose(target) {
     if (target.matches("input[type=checkbox][id]")) this.hear(target.id, "checked", target.checked);
     else if (target.matches("select[multiple][id]")) this.hear(target.id, "value", [...target.selectedOptions].map((option) => option.value));
     else if (target.matches("select[id]")) this.hear(target.id, "value", target.value);
@@ -89,12 +89,12 @@ export class Components {
     this.hear("tabs", "value", value);
   }
 
-  pressed(target) {
+  onPress(target) {
     const tab = /** @type {HTMLElement | null} */ (target.closest("[data-tab]"));
     if (tab) this.turn(tab.dataset.tab);
   }
 
-  moved(event) {
+  onKey(event) {
     const tabs = [...document.querySelectorAll("[data-tab]")];
     const at = tabs.indexOf(event.target);
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -9,8 +9,8 @@ export class EventTable {
     this.rows = [];
     this.words = "";
     this.element = h("div.event-table", { role: "grid", "aria-label": "Events" });
-    this.element.addEventListener("click", (event) => this.pressed(/** @type {Element} */ (event.target)));
-    this.element.addEventListener("keydown", (event) => this.moved(event));
+    this.element.addEventListener("click", (event) => this.onPress(/** @type {Element} */ (event.target)));
+    this.element.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   set({ rowData }) {
@@ -34,12 +34,12 @@ export class EventTable {
     }
   }
 
-  pressed(target) {
+  onPress(target) {
     const row = /** @type {HTMLElement | null} */ (target.closest("[data-step]"));
     if (row) this.hear("cellClicked", { rowId: row.dataset.step });
   }
 
-  moved(event) {
+  onKey(event) {
     const visible = this.rows.filter(({ displayed }) => displayed);
     const next = visible[visible.findIndex(({ element }) => element === event.target) + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
     if (!next) return;

@@ -8,9 +8,9 @@ import { byId } from "../page/dom.mjs";
 /** @param {any} packed what viz/server/lesson/page.py has written into the file */
 function open(packed) {
   const answers = new Answers(packed);
-  const later = (act) => { setTimeout(act); }; // as an answer of a server, after what asks for it
+  const defer = (act) => { setTimeout(act); }; // as an answer of a server, after what asks for it
   const components = new Components(packed, {
-    selection: ({ data }) => later(() => window.backstepHears.details(answers.details(data))),
+    selection: ({ data }) => defer(() => window.backstepHears.details(answers.details(data))),
   });
   window.dash_clientside = { set_props: (id, props) => components.set(id, props) };
   window.dash_ag_grid = { getApi: (id) => components.grid(id) };
@@ -20,7 +20,7 @@ function open(packed) {
     if (place.startsWith("/run")) return Response.json(answers.run(new URL(place, "https://lesson.invalid/")));
     const ask = place === "/scene" ? JSON.parse(String(options?.body)) : {};
     if (ask.request === undefined) return new Response(null, { status: 204 }); // as a server that runs
-    await new Promise((resolve) => { later(() => resolve(null)); });
+    await new Promise((resolve) => { defer(() => resolve(null)); });
     return Response.json(answers.scene(ask));
   };
   const app = new App(packed.opens);

@@ -9,7 +9,7 @@ const FRAMES = 3600; // to wait for the scene: a minute
 /** @typedef {{ kind: "svg" | "png" | "gif" | "webm", part: "whole" | "seen" | "slide", width: number, height: number, theme: "light" | "dark", step: number | null, from: number | null, to: number | null }} Job */
 
 /** @param {Job} job @returns {Promise<Blob>} */
-async function painted({ kind, part, width, height, theme, step, from, to }) {
+async function paintJob({ kind, part, width, height, theme, step, from, to }) {
   const player = await until(() => document.documentElement.dataset.ready && window.backstep, FRAMES);
   document.documentElement.dataset.painting = "";
   if (document.documentElement.dataset.theme !== theme) byId("act-theme").click();
@@ -32,4 +32,4 @@ function send(path, body) {
   request.send(body);
 }
 
-painted(window.backstepLesson.job).then((blob) => send("painted", blob), (error) => send("failed", String(error)));
+paintJob(window.backstepLesson.job).then((blob) => send("painted", blob), (error) => send("failed", String(error)));

@@ -1,5 +1,5 @@
 // The positions in the program that a command can have. Pure: lines of the program and commands in one sequence, and which commands fit where.
-import { inOrder, passed, specs, withCommands } from "./edits.mjs";
+import { inOrder, passedNumbers, specs, withCommands } from "./edits.mjs";
 
 /** @import { CommandSpec, Edits, Place, Scene } from "../scene/scene.d.ts" */
 /** @typedef {{ key: string, after: number | null, place?: Place, spec?: CommandSpec }} Spot a line, or a command behind one */
@@ -55,7 +55,7 @@ export function spotOf(scene, edits, id) {
 
 /** The edits with this command (new, or moved) behind what has the key. */
 export function put(scene, edits, own, key) {
-  const spec = explicit(scene, own);
+  const spec = withExplicitGradient(scene, own);
   const rest = inOrder(specs(scene, edits).filter((one) => one.id !== spec.id));
   const behind = sequence(scene, rest).find((one) => one.key === key);
   if (!behind) return null;
@@ -69,11 +69,11 @@ export function put(scene, edits, own, key) {
  * A moved command takes its numbers along: the tensor that the program passes may not be made yet where it goes to.
  * @type {(scene: Scene, spec: CommandSpec) => CommandSpec}
  */
-function explicit(scene, spec) {
+function withExplicitGradient(scene, spec) {
   const command = scene.commands.find((one) => one.id === spec.id);
   const root = scene.nodes.find((one) => one.id === command?.root);
   const fits = command?.shape && root?.shape && String(command.shape) === String(root.shape);
-  return spec.kind === "backward" && spec.gradient === null && fits && (command.roots || []).length < 2 ? { ...spec, gradient: passed(command, scene) } : spec;
+  return spec.kind === "backward" && spec.gradient === null && fits && (command.roots || []).length < 2 ? { ...spec, gradient: passedNumbers(command, scene) } : spec;
 }
 
 /**

@@ -37,7 +37,7 @@ export function h(tag, attributes = {}, ...content) {
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /** The context of a canvas of this size, empty. @type {(canvas: HTMLCanvasElement, width: number, height: number, dpr: number) => CanvasRenderingContext2D} */
-export function sized(canvas, width, height, dpr) {
+export function prepareContext(canvas, width, height, dpr) {
   const [w, high] = [Math.round(width * dpr), Math.round(height * dpr)];
   if (canvas.width !== w || canvas.height !== high) [canvas.width, canvas.height] = [w, high];
   const context = contextOf(canvas);
@@ -104,14 +104,14 @@ export function inline(text) {
   // Stars beside a space or within a word are a power or a product: `5e23 ** 2`.
   const marked = /(`[^`]+`|(?<!\w)\*\*(?!\s)[^*]+(?<!\s)\*\*|(?<![\w*])\*(?![*\s])[^*]*(?<!\s)\*(?![\w*]))/;
   return text.split(marked).flatMap((part, k) => {
-    if (k % 2 === 0) return part ? unbroken(withMinus(part)) : [];
+    if (k % 2 === 0) return part ? unbrokenText(withMinus(part)) : [];
     if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
     return part.startsWith("**") ? h("b", {}, part.slice(2, -2)) : h("em", {}, part.slice(1, -1));
   });
 }
 
 /** Text whose numbers and short vectors stay on one line. */
-export const unbroken = (text) => pieces(text).map((part) => (typeof part === "string" ? part : h("span.whole", {}, part.whole)));
+export const unbrokenText = (text) => pieces(text).map((part) => (typeof part === "string" ? part : h("span.whole", {}, part.whole)));
 
 /** Sends data as JSON. @type {(address: string, data: any) => Promise<Response>} */
 export const post = (address, data) => fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
@@ -119,7 +119,7 @@ export const post = (address, data) => fetch(address, { method: "POST", headers:
 const LINE = 36; // px: the three lines that Firefox counts for a notch are about what other browsers report in px
 
 /** How far a wheel was turned, in px. @param {Pick<WheelEvent, "deltaX" | "deltaY" | "deltaMode">} event */
-export function turned({ deltaX, deltaY, deltaMode }) {
+export function wheelPixels({ deltaX, deltaY, deltaMode }) {
   const unit = deltaMode === 1 ? LINE : 1;
   return { x: deltaX * unit, y: deltaY * unit };
 }

@@ -15,7 +15,7 @@ export const NONE = Object.freeze({ leaves: Object.freeze({}), commands: null })
 /** @type {(edits: Edits | null | undefined) => boolean} */
 export const isNone = (edits) => !edits || (edits.commands === null && Object.keys(edits.leaves).length === 0);
 
-export const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 /**
  * The commands as specifications: the edited list where there is one (it also has what an error kept from running).
@@ -36,16 +36,16 @@ export function commandsOf(scene, edits, labels = new Map()) {
   return [...scene.commands, ...rest].sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
 }
 
-const after = (spec) => spec.after ?? Infinity;
+const afterOf = (spec) => spec.after ?? Infinity;
 
 /** Commands in the order in which they run: one without a place runs last. */
-export const inOrder = (list) => list.map((spec, i) => [spec, i]).sort(([a, i], [b, j]) => (after(a) === after(b) ? i - j : after(a) - after(b))).map(([spec]) => spec);
+export const inOrder = (list) => list.map((spec, i) => [spec, i]).sort(([a, i], [b, j]) => (afterOf(a) === afterOf(b) ? i - j : afterOf(a) - afterOf(b))).map(([spec]) => spec);
 
 /**
  * The numbers that a call is seen to pass, as nested lists; null where they are filled in, or too many to be in a scene.
  * @type {(command: Command, scene: Scene) => any}
  */
-export function passed(command, scene) {
+export function passedNumbers(command, scene) {
   const value = command.gradient === null || command.implicit ? null : scene.values[command.gradient];
   return value?.data ? nest(value.data, value.shape) : null;
 }
@@ -84,7 +84,7 @@ export function remove(scene, edits, id) {
  * A new command; its id is one that no command has. Without a place it stands behind all else.
  * @type {(scene: Scene, edits: Edits | null, fields: any) => CommandSpec}
  */
-export function fresh(scene, edits, fields) {
+export function newCommand(scene, edits, fields) {
   const list = specs(scene, edits);
   const ids = new Set(list.map((spec) => spec.id));
   let n = list.length + 1;
@@ -98,7 +98,7 @@ export function fresh(scene, edits, fields) {
  * @type {(scene: Scene, edits: Edits | null, fields: any) => { edits: Edits, id: string }}
  */
 export function add(scene, edits, fields) {
-  const spec = fresh(scene, edits, fields);
+  const spec = newCommand(scene, edits, fields);
   return { edits: withCommands(edits, [...specs(scene, edits), spec]), id: spec.id };
 }
 

@@ -32,8 +32,8 @@ export class Explanations {
     this.bring = bring;
     /** @type {string | null} the panel that is explained */
     this.panel = null;
-    this.box = new Callout("explains", { closed: () => this.close(), pressed: (key, target) => this.pressed(key, target) });
-    player.on("explain", () => { this.show(this.panel ? after(this.panel) : holding(document.activeElement)); return true; });
+    this.box = new Callout("explains", { onClose: () => this.close(), onKey: (key, target) => this.onKey(key, target) });
+    player.on("explain", () => { this.show(this.panel ? panelAfter(this.panel) : holding(document.activeElement)); return true; });
     document.addEventListener("click", (event) => {
       const target = /** @type {HTMLElement} */ (event.target);
       const button = /** @type {HTMLElement | null} */ (target.closest?.("[data-what]"));
@@ -48,8 +48,8 @@ export class Explanations {
   }
 
   /** I goes on to the next panel; Space means the player here too, so that a lecture goes on. */
-  pressed(key, target) {
-    if (key.toLowerCase() === "i") this.show(after(this.panel));
+  onKey(key, target) {
+    if (key.toLowerCase() === "i") this.show(panelAfter(this.panel));
     else if (key === " " && target === this.box.element) {
       this.close();
       if (!this.player.emit("space")) this.player.play();
@@ -95,4 +95,4 @@ function holding(element) {
   return inside === "right" ? openTab() : inside ?? "graph";
 }
 
-const after = (name) => { const names = Object.keys(PANELS); return names[(names.indexOf(name) + 1) % names.length]; };
+const panelAfter = (name) => { const names = Object.keys(PANELS); return names[(names.indexOf(name) + 1) % names.length]; };

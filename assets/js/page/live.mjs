@@ -32,7 +32,7 @@ export class Live {
       try {
         const answer = await fetch(`/live?program=${encodeURIComponent(program)}`);
         const newest = await answer.json();
-        if (newest.version !== null && newest.version !== version) { this.again(); return; }
+        if (newest.version !== null && newest.version !== version) { this.askAgain(); return; }
         if (newest.note !== this.noted) { this.noted = newest.note; this.session.note = newest.note; this.load(); return; }
       } catch {
         // the connection says that nobody answers
@@ -41,9 +41,9 @@ export class Live {
     this.timer = setTimeout(() => this.look(), EVERY);
   }
 
-  again() {
+  askAgain() {
     const before = this.session.scene;
-    this.session.again(() => this.report(before));
+    this.session.askAgain(() => this.report(before));
   }
 
   report(before) {

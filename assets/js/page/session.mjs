@@ -1,7 +1,7 @@
 // The state of the page beside the scene: the program, the list of edits for undo and redo, and the open requests to the server.
 // Answers are matched by the number of the request, so that a late one is never shown as current.
 import { byId, fill, h, post, setProps } from "./dom.mjs";
-import { NONE, isNone, same } from "./edits.mjs";
+import { NONE, isNone, isSame } from "./edits.mjs";
 import { Neighbours } from "./neighbours.mjs";
 
 const PATIENCE = 140; // ms before "computing" is shown: a quick answer should not flicker
@@ -79,7 +79,7 @@ export class Session {
   }
 
   /** The server has this made in the background, by Dash: its answer comes to `made`, and then the same is asked once more. */
-  later(waiting) {
+  askLater(waiting) {
     waiting.times = (waiting.times || 0) + 1;
     if (waiting.times > TIMES) { this.receive({ request: waiting.request, problem: LOST }); return; }
     waiting.isLater = true;
@@ -141,7 +141,7 @@ export class Session {
   edit(edits, after) {
     const pending = this.waiting;
     const from = pending?.edits || this.edits;
-    if (same(edits, from)) return;
+    if (isSame(edits, from)) return;
     this.go(edits, this.index + 1, () => {
       this.history = [...this.history.slice(0, this.index + 1), edits];
       this.index += 1;
@@ -184,7 +184,7 @@ export class Session {
   }
 
   /** The same edits on the newest recording of a watched script; where that has no such section any more, its first one. */
-  again(after) {
+  askAgain(after) {
     const { program, section, edits, layout, folds } = this;
     const first = () => this.ask({ program, edits: NONE, layout, folds, keep: true, after, commit: () => { this.history = [NONE]; this.index = 0; } });
     this.ask({ program, section, edits, layout, folds, keep: true, after, without: { "unknown-section": first } });
@@ -214,7 +214,7 @@ export class Session {
   receive(answer) {
     const waiting = this.waiting;
     if (!answer || !waiting || answer.request !== waiting.request) return;
-    if (answer.later) { this.later(waiting); return; }
+    if (answer.later) { this.askLater(waiting); return; }
     this.waiting = null;
     this.idle();
     const instead = waiting.question.without?.[answer.problem?.kind];
@@ -233,7 +233,7 @@ export class Session {
     this.note = answer.note;
     this.section = answer.scene.section?.at ?? null;
     waiting.commit?.(answer);
-    this.show(this.neighbours.take({ ...answer, scene: this.numbered(answer.scene) }));
+    this.show(this.neighbours.take({ ...answer, scene: this.withNumber(answer.scene) }));
     waiting.after?.();
   }
 
@@ -272,7 +272,7 @@ export class Session {
   }
 
   /** The scene with the number that its revision has in this session's list: the server knows no order of edits. */
-  numbered(scene) {
+  withNumber(scene) {
     return { ...scene, revision: { ...scene.revision, number: this.index + 1 } };
   }
 

@@ -1,5 +1,5 @@
 // Values and code of a scene as text for the panels. Pure: no page here.
-import { element, num, shapeText, shortened, truths } from "../scene/format.mjs";
+import { element, num, shapeText, shorten, truths } from "../scene/format.mjs";
 import { DAMAGED, SMALL } from "../scene/shared.mjs";
 
 /** @import { Scene, Step } from "../scene/scene.d.ts" */
@@ -15,9 +15,6 @@ export function table(shape) {
 
 export const count = (shape) => (shape || []).reduce((a, b) => a * b, 1);
 
-/** Nested lists as flat data. */
-export const flat = (nested) => (Array.isArray(nested) ? nested.flat(Infinity) : [nested]);
-
 /** Rows of numbers of a Value, as text: whole where it is small, else its corners with dots between. */
 export function rowsOf(value, most = 8) {
   if (!value || !value.data) return [];
@@ -30,7 +27,7 @@ export function rowsOf(value, most = 8) {
 export const toneOf = (text) => (/(^|[^\w])(nan|inf)($|[^\w])/.test(text) ? ".odd" : text === "none" || /^\[*[-−]?0(\.0*)?\]*$/.test(text) ? ".zero" : "");
 
 /** A Value in one line: all numbers where it is small, else shape, norm and range, or how many are True. */
-export function brief(value) {
+export function briefText(value) {
   if (!value) return "none";
   if (value.damaged) return value.shape.length ? `${shapeText(value.shape)}, ${DAMAGED}` : DAMAGED;
   if (value.data && value.data.length <= SMALL) {
@@ -62,7 +59,7 @@ const LONGEST = 120; // letters of the lines around a piece of code
 export function lineText(code, files) {
   if (!code || !files[code.file]) return "";
   const lines = files[code.file].text.split("\n").slice(code.line - 1, Math.max(code.line, code.end ?? 0));
-  return shortened(inOneLine(lines), LONGEST);
+  return shorten(inOneLine(lines), LONGEST);
 }
 
 /** The ranges of letters that a piece of code covers: [line, from, to] with `to` null at the end of the line. */
@@ -97,7 +94,7 @@ const NEAR = 56; // px beside what is scrolled to, so that the next lines are se
  * How far down a pane of `height` px is to be: as it is where what is to be seen is seen, else so that it comes into view.
  * `spans` are [top, bottom] of what is to be seen, what matters most first; the others count where they fit beside it.
  */
-export function scrolled(now, height, spans) {
+export function scrollTopFor(now, height, spans) {
   if (!spans.length) return now;
   let [top, bottom] = spans[0];
   for (const [from, to] of spans.slice(1)) {

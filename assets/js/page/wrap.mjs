@@ -13,7 +13,7 @@ const INDENT = 1.1; // em: \quad and some room
  * The formula in lines of at most `room` em: as it is where it fits, else broken after `=`, before `+ − · ⊙` and after
  * commas, in the outermost brackets in which that can be.
  */
-export function wrapped(tex, room) {
+export function wrapFormula(tex, room) {
   if (widthOf(tex) <= room) return tex;
   const pieces = cutUp(tex);
   const lines = inLines(pieces, room);
@@ -75,22 +75,22 @@ function cutUp(tex) {
   let tables = 0;
   let depth = 0;
   let unary = true; // a minus at the beginning of a term belongs to it
-  const last = () => pieces[pieces.length - 1];
-  const begin = (cost) => { if (last().tex.trim()) pieces.push({ tex: "", cost, depth }); };
+  const lastPiece = () => pieces[pieces.length - 1];
+  const begin = (cost) => { if (lastPiece().tex.trim()) pieces.push({ tex: "", cost, depth }); };
   const signs = tex.match(TOKEN) ?? [];
   for (let i = 0; i < signs.length; i++) {
     const token = signs[i];
     const outside = braces === 0 && tables === 0;
     if (outside && !unary && SUM.has(token)) begin(3 * depth + 1);
     if (outside && PRODUCT.has(token)) begin(3 * depth + 2);
-    last().tex += token;
+    lastPiece().tex += token;
     if (token === "{") braces += 1;
     else if (token === "}") braces -= 1;
     else if (token === "\\begin") tables += 1;
     else if (token === "\\end") tables -= 1;
     else if (token === "\\left" || token === "\\right") {
       depth += token === "\\left" ? 1 : -1;
-      last().tex += signs[++i];
+      lastPiece().tex += signs[++i];
       if (token === "\\left") begin(3 * depth + 2.5); // after the bracket: where nothing else helps
     } else if (outside && token === "=" && depth === 0) begin(2.2);
     else if (outside && token === ",") begin(3 * depth);

@@ -5,7 +5,7 @@ import { fitNum, fitRow, isRounded, num, shapeText, statsTexts, toNumber, truth 
 import { DAMAGED, PAD, SEED_LABEL } from "../scene/shared.mjs";
 import { shade } from "../scene/scale.mjs";
 import { flowsAt, ghostOf, nodeState, rowState } from "../scene/state.mjs";
-import { cut, fitting } from "../geometry/text.mjs";
+import { cut, firstFitting } from "../geometry/text.mjs";
 
 /** @import { Node, Row } from "../scene/scene.d.ts" */
 /** @import { RowPlace } from "../scene/card.mjs" */
@@ -35,7 +35,7 @@ function paintLabel({ write, context, ruler, font, tokens }, node, place, state)
   const empty = state.value === null;
   const labels = row.key === "seed" ? seedLabels(row, node, state) : gradLabels(row.label || ".grad", empty, state.past);
   const room = node.w - 2 * PAD - (row.key === "seed" ? 16 : 0);
-  const text = fitting(ruler, font.plain, labels, room);
+  const text = firstFitting(ruler, font.plain, labels, room);
   write(text, place.x, place.labelY, font.plain, tokens.soft);
   if (row.key === "seed" && !empty && row.cols) pencil(context, place.x + ruler.widthOf(font.plain, text) + 5, place.labelY, tokens.root);
 }
@@ -245,5 +245,5 @@ function paintStrip({ context, write, ruler, font, tokens, detail }, place, stat
     context.fillStyle = odd ? tokens.error : colour;
     context.fillRect(place.x + 4 + i * step, odd || sample > 0 ? middle - size : middle, Math.max(step - 0.6, 0.8), odd ? 2 * size : size);
   });
-  if (detail >= 2) write(fitting(ruler, font.plain, statsTexts(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
+  if (detail >= 2) write(firstFitting(ruler, font.plain, statsTexts(value), place.w), place.x, place.y + height + 11, font.plain, tokens.soft);
 }

@@ -55,12 +55,12 @@ function paintDot({ context, tokens, moment }, x, y, norm, shared) {
   context.lineWidth = 1.4;
   context.strokeStyle = tokens.leaf;
   context.stroke();
-  if (shared) ringed(context, x, y);
+  if (shared) paintRing(context, x, y);
   if (look.kind === "zero") strokes(context, tokens.ink, [[x - 3.5, y, x + 3.5, y]]);
   if (look.kind === "odd") strokes(context, tokens.panel, [[x - 2.6, y - 2.6, x + 2.6, y + 2.6], [x - 2.6, y + 2.6, x + 2.6, y - 2.6]]);
 }
 
-function ringed(context, x, y) {
+function paintRing(context, x, y) {
   context.beginPath();
   context.arc(x, y, DOT_RADIUS + 2.6, 0, 2 * Math.PI);
   context.lineWidth = 1.2;

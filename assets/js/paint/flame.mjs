@@ -90,7 +90,7 @@ function paintSpan(frame, span, y, h) {
   const [x0, x1] = edgesOf(frame, span);
   if (x1 < sheet.left || x0 > sheet.right) return;
   const { kind, part } = span.row === 0 ? NONE : chart.look(span.norm);
-  const tones = kind === "odd" ? colours.error : colours.labelled(span.kind, kind === "none" ? PARTS[span.row === 0 ? "phase" : "module"][span.kind] : part);
+  const tones = kind === "odd" ? colours.error : colours.tonesOf(span.kind, kind === "none" ? PARTS[span.row === 0 ? "phase" : "module"][span.kind] : part);
   context.fillStyle = tones.fill;
   context.beginPath();
   context.roundRect(x0, y, x1 - x0, h, Math.min(4, (x1 - x0) / 2));
@@ -143,7 +143,7 @@ export function coloursOf(tokens) {
   /** @type {Map<string, { fill: string, ink: string }>} */
   const tonesByKey = new Map();
   /** @type {(kind: string, part: number) => { fill: string, ink: string }} */
-  const labelled = (kind, part) => {
+  const tonesOf = (kind, part) => {
     const key = `${kind} ${part}`;
     const tones = tonesByKey.get(key) ?? OFF.map((by) => readOn(shade(tokens.panel, full[kind], part + by), tokens)).find((one) => one.contrast >= READ) ?? readOn(full[kind], tokens);
     tonesByKey.set(key, tones);
@@ -152,7 +152,7 @@ export function coloursOf(tokens) {
   return {
     /** @type {(kind: string, part: number) => string} */
     fill: (kind, part) => shade(tokens.panel, full[kind], part),
-    labelled, error: readOn(tokens.error, tokens),
+    tonesOf, error: readOn(tokens.error, tokens),
   };
 }
 

@@ -3,7 +3,7 @@
 import { foldMark } from "../scene/card.mjs";
 import { BADGE } from "../scene/shared.mjs";
 import { savedState } from "../scene/state.mjs";
-import { fitting } from "../geometry/text.mjs";
+import { firstFitting } from "../geometry/text.mjs";
 
 /** @import { Node } from "../scene/scene.d.ts" */
 /** @import { Brush } from "./paint.mjs" */
@@ -77,7 +77,7 @@ export function paintChip(brush, node) {
   if (state === "none" || !node.saved.length) return;
   const names = savedNames(node);
   const room = node.w - 32;
-  const text = fitting(ruler, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
+  const text = firstFitting(ruler, font.plain, [`${state} ${names}`, state], room); // the names are in the tooltip and the inspector too
   const w = ruler.widthOf(font.plain, text) + 16;
   const [x, y] = [node.x - w / 2, node.y + node.h / 2 - 33];
   context.beginPath();

@@ -2,7 +2,7 @@
 // name of another node under its line, few routes, and as few as possible of those that carry a gradient.
 
 import { visibleBox } from "../geometry/camera.mjs";
-import { boxesOf, boxOf, cornerOf, grown, shared } from "../scene/card.mjs";
+import { boxesOf, boxOf, cornerOf, growBox, commonArea } from "../scene/card.mjs";
 import { strikes } from "../geometry/curve.mjs";
 import { firstSentence } from "../scene/format.mjs";
 import { edgeState, isFaint } from "../scene/state.mjs";
@@ -57,7 +57,7 @@ export function paintCallout(brush, node, error) {
 function steadyPlace(brush, node, error) {
   const { camera, view, moment } = brush;
   const key = [camera.zoom, view.width, view.height, moment.t, brush.wires.length].join("|");
-  return brush.plane.message.of(key, () => placeCallout(brush, node, error), (place) => inside(roomOf(brush), place));
+  return brush.plane.message.of(key, () => placeCallout(brush, node, error), (place) => isInside(roomOf(brush), place));
 }
 
 /**
@@ -71,8 +71,8 @@ export function placeCallout(brush, node, error) {
   const [seen, room] = [visibleBox(brush.camera, brush.view, -8 / brush.camera.zoom), roomOf(brush)];
   const least = Math.min(...shapes.map((shape) => shape.lines.length));
   const clutter = clutterOf(brush, seen);
-  const fits = (within) => shapes.flatMap((shape) => [...besides(node, shape, within), ...allSpots(shape, within)]
-    .filter((spot) => inside(within, spot)).map((spot) => ({ ...spot, extra: (spot.extra ?? ORDER * 4) + (shape.lines.length - least) * COST.line })));
+  const fits = (within) => shapes.flatMap((shape) => [...spotsBeside(node, shape, within), ...allSpots(shape, within)]
+    .filter((spot) => isInside(within, spot)).map((spot) => ({ ...spot, extra: (spot.extra ?? ORDER * 4) + (shape.lines.length - least) * COST.line })));
   const free = fits(room);
   const spots = free.length ? free : fits(seen);
   const rated = spots.map((spot) => ({ ...spot, cost: costOf(brush, node, spot, clutter) })).sort((one, other) => one.cost - other.cost);
@@ -85,7 +85,7 @@ export function placeCallout(brush, node, error) {
     const cost = spot.cost + struckBy(others, lineTo(others, node, box)).length * COST.struck;
     if (!best || cost < best.cost) best = { ...spot, cost };
   }
-  return best ?? besides(node, shapes[shapes.length - 1], null)[0];
+  return best ?? spotsBeside(node, shapes[shapes.length - 1], null)[0];
 }
 
 /**
@@ -102,10 +102,10 @@ function roomOf({ camera, view }) {
  * The other nodes in view.
  * @type {(brush: Brush, node: Node) => Node[]}
  */
-const othersOf = ({ plane, camera, view }, node) => plane.nodes.within(visibleBox(camera, view)).filter((one) => one !== node);
+const othersOf = ({ plane, camera, view }, node) => plane.nodes.itemsIn(visibleBox(camera, view)).filter((one) => one !== node);
 
 /** @type {(box: Box, spot: Spot) => boolean} */
-const inside = ([x0, y0, x1, y1], { x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1;
+const isInside = ([x0, y0, x1, y1], { x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1;
 
 /**
  * What the message hides where it stands, and how far off it is.
@@ -114,12 +114,12 @@ const inside = ([x0, y0, x1, y1], { x, y, shape }) => x >= x0 && y >= y0 && x + 
 function costOf({ plane }, node, { x, y, shape, extra }, clutter) {
   /** @type {Box} */
   const box = [x, y, x + shape.w, y + shape.h];
-  const wide = grown(box, APART);
+  const wide = growBox(box, APART);
   const far = Math.hypot(...gapOf(boxOf(node), box));
-  let cost = extra + far + clutter.under(grown(box, 4));
-  for (const one of plane.nodes.within(grown(box, 2 * APART))) {
-    const area = shared(wide, boxOf(one));
-    if (area > 0) cost += COST.node + area * COST.covered + 20 * shared(box, boxOf(one));
+  let cost = extra + far + clutter.sumUnder(growBox(box, 4));
+  for (const one of plane.nodes.itemsIn(growBox(box, 2 * APART))) {
+    const area = commonArea(wide, boxOf(one));
+    if (area > 0) cost += COST.node + area * COST.covered + 20 * commonArea(box, boxOf(one));
     if (one !== node && Math.hypot(...gapOf(boxOf(one), box)) <= far) cost += COST.other; // it seems to be about that one
   }
   return cost;
@@ -133,7 +133,7 @@ function gapOf(a, b) {
 /** From the node to the message: at a right angle to both, straight or around one corner, by the shortest way that meets no other node; aslant where there is none. */
 export function lineTo(others, node, box) {
   const ways = [...straightWays(node, box), ...cornerWays(node, box)];
-  const aslant = [nearest(boxOf(node), (box[0] + box[2]) / 2, (box[1] + box[3]) / 2), nearest(box, node.x, node.y)];
+  const aslant = [nearestPoint(boxOf(node), (box[0] + box[2]) / 2, (box[1] + box[3]) / 2), nearestPoint(box, node.x, node.y)];
   return [...ways, aslant].find((way) => !struckBy(others, way).length) ?? aslantWay(others, node, box) ?? ways[0] ?? aslant;
 }
 
@@ -147,14 +147,14 @@ function straightWays(node, box) {
   const [halfX, halfY] = endsOf(node);
   const [x0, y0, x1, y1] = boxOf(node);
   const [low, high] = [Math.max(node.x - halfX, box[0] + CORNER), Math.min(node.x + halfX, box[2] - CORNER)];
-  if (box[3] <= y0 || box[1] >= y1) for (const x of around(node.x, low, high)) ways.push(box[3] <= y0 ? [[x, y0], [x, box[3]]] : [[x, y1], [x, box[1]]]);
+  if (box[3] <= y0 || box[1] >= y1) for (const x of positionsAround(node.x, low, high)) ways.push(box[3] <= y0 ? [[x, y0], [x, box[3]]] : [[x, y1], [x, box[1]]]);
   const [top, foot] = [Math.max(node.y - halfY, box[1] + CORNER), Math.min(node.y + halfY, box[3] - CORNER)];
-  if (box[2] <= x0 || box[0] >= x1) for (const y of around(node.y, top, foot)) ways.push(box[2] <= x0 ? [[x0, y], [box[2], y]] : [[x1, y], [box[0], y]]);
+  if (box[2] <= x0 || box[0] >= x1) for (const y of positionsAround(node.y, top, foot)) ways.push(box[2] <= x0 ? [[x0, y], [box[2], y]] : [[x1, y], [box[0], y]]);
   return ways;
 }
 
 /** Places from `low` to `high`, the ones nearest to `middle` first; none where there is no room. */
-function around(middle, low, high) {
+function positionsAround(middle, low, high) {
   if (low > high) return [];
   const first = Math.min(Math.max(middle, low), high);
   return [first, ...PARTS.map((part) => low + (high - low) * part).sort((one, other) => Math.abs(one - middle) - Math.abs(other - middle))];
@@ -180,7 +180,7 @@ function cornerWays(node, box) {
 /** The shortest line from rim to rim that meets no other node. */
 function aslantWay(others, node, box) {
   const ways = rim(boxOf(node)).flatMap((one) => rim(box).map((other) => /** @type {[Point, Point]} */ ([one, other]))).sort((one, other) => lengthOf(one) - lengthOf(other));
-  return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], grown(boxOf(node), -2)));
+  return ways.find((way) => !struckBy(others, way).length && !strikes(way[0], way[1], growBox(boxOf(node), -2)));
 }
 
 /** Points around a box: five on each side, within its round corners. */
@@ -196,7 +196,7 @@ const lengthOf = (way) => piecesOf(way).reduce((sum, [[a, b], [c, d]]) => sum + 
 
 /** The nodes that a line would strike out, of those around it but its own. */
 export function struckBy(others, way) {
-  return others.filter((one) => piecesOf(way).some(([from, to]) => strikes(from, to, grown(boxOf(one), 4))));
+  return others.filter((one) => piecesOf(way).some(([from, to]) => strikes(from, to, growBox(boxOf(one), 4))));
 }
 
 /**
@@ -205,19 +205,19 @@ export function struckBy(others, way) {
  */
 function clutterOf({ plane, moment, wires = [] }, seen) {
   const clutter = new Clutter(seen);
-  for (const edge of plane.edges.within(seen)) {
+  for (const edge of plane.edges.itemsIn(seen)) {
     const routes = plane.routes.get(edge.id);
     if (!routes) continue;
     const { forward, back } = routes;
     const lit = moment && edge.grad && ["active", "done"].includes(edgeState(moment, edge));
-    clutter.along(forward.flat, moment && isFaint(moment, edge) ? COST.faint : COST.route);
-    if (lit) clutter.along(back.flat, COST.lit);
+    clutter.addAlong(forward.flat, moment && isFaint(moment, edge) ? COST.faint : COST.route);
+    if (lit) clutter.addAlong(back.flat, COST.lit);
   }
-  for (const { arriving, leaving, comes, live } of wires) for (const flat of [comes && arriving, live && leaving]) if (flat) clutter.along(flat, COST.lit);
+  for (const { arriving, leaving, comes, live } of wires) for (const flat of [comes && arriving, live && leaving]) if (flat) clutter.addAlong(flat, COST.lit);
   for (const group of plane.index.scene.groups) {
-    for (const [x0, y0, x1, y1] of group.folded ? [] : boxesOf(group)) clutter.along({ xs: [x0, x1, x1, x0, x0], ys: [y0, y0, y1, y1, y0] }, COST.group);
+    for (const [x0, y0, x1, y1] of group.folded ? [] : boxesOf(group)) clutter.addAlong({ xs: [x0, x1, x1, x0, x0], ys: [y0, y0, y1, y1, y0] }, COST.group);
   }
-  return clutter.summed();
+  return clutter.accumulateSums();
 }
 
 /** Length of lines, weighted, in small squares of the view; summed up from the corner, so that a box takes four numbers. */
@@ -232,7 +232,7 @@ class Clutter {
     this.sums = new Float64Array(this.wide * this.high);
   }
 
-  along({ xs, ys }, weight) {
+  addAlong({ xs, ys }, weight) {
     for (let i = 1; i < xs.length; i++) {
       const length = Math.hypot(xs[i] - xs[i - 1], ys[i] - ys[i - 1]);
       const pieces = Math.min(Math.ceil(length / this.side), 4 * (this.wide + this.high));
@@ -248,14 +248,14 @@ class Clutter {
     if (c > 0 && r > 0 && c < this.wide && r < this.high) this.sums[r * this.wide + c] += amount;
   }
 
-  summed() {
+  accumulateSums() {
     const { sums, wide, high } = this;
     for (let r = 0; r < high; r++) for (let c = 1; c < wide; c++) sums[r * wide + c] += sums[r * wide + c - 1];
     for (let r = 1; r < high; r++) for (let c = 0; c < wide; c++) sums[r * wide + c] += sums[(r - 1) * wide + c];
     return this;
   }
 
-  under([x0, y0, x1, y1]) {
+  sumUnder([x0, y0, x1, y1]) {
     const column = (x, up) => Math.min(Math.max(up((x - this.x) / this.side), 0), this.wide - 1);
     const line = (y, up) => Math.min(Math.max(up((y - this.y) / this.side), 0), this.high - 1);
     const [a, b, c, d] = [column(x0, Math.floor), line(y0, Math.floor), column(x1, Math.ceil), line(y1, Math.ceil)];
@@ -276,7 +276,7 @@ function allSpots(shape, [x0, y0, x1, y1]) {
 }
 
 /** The point of a box that is nearest to a point. */
-function nearest([x0, y0, x1, y1], x, y) {
+function nearestPoint([x0, y0, x1, y1], x, y) {
   return [Math.min(Math.max(x, x0), x1), Math.min(Math.max(y, y0), y1)];
 }
 
@@ -291,7 +291,7 @@ function calloutShape({ ruler, font }, error, room) {
  * Above, below, right, left, then the corners; beside a node at the border of the view moved into it.
  * @type {(node: Node, shape: Callout, within: Box | null) => Spot[]}
  */
-function besides(node, shape, within) {
+function spotsBeside(node, shape, within) {
   const [dx, dy] = [node.w / 2 + shape.w / 2 + NEAR, node.h / 2 + shape.h / 2 + NEAR];
   return [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]].map(([px, py], i) => {
     const [x, y] = [node.x + px * dx - shape.w / 2, node.y + py * dy - shape.h / 2];

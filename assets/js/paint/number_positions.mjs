@@ -2,7 +2,7 @@
 
 import { barsOfWhole } from "../geometry/overlays.mjs";
 import { toWorld, visibleBox } from "../geometry/camera.mjs";
-import { boxOf, grown, shared } from "../scene/card.mjs";
+import { boxOf, growBox, commonArea } from "../scene/card.mjs";
 import { comesWithin, crossesBox, crossesLine, distanceToBox, pointAlong, strikes } from "../geometry/curve.mjs";
 import { hasGradient, wiredEdges } from "./edges.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
@@ -38,7 +38,7 @@ export function placesAt(brush, lit) {
     if (!places.has(key)) places.set(key, make(brush, text, surroundings(brush, lit, edges)));
     return choose(places.get(key), (one) => isFree(one, room, others));
   };
-  return { beside: search("beside", besides, cheapest), away: search("away", aways, first) };
+  return { beside: search("beside", placesBeside, cheapest), away: search("away", placesAway, firstFree) };
 }
 
 /** What is known of the places at a step and a zoom: what costs time to find does not change with the frames of a move, nor while one pans. */
@@ -54,9 +54,9 @@ function surroundings({ plane, moment, wires }, lit, edges) {
   const wired = wiredEdges(moment, wires);
   const active = moment.index.nodes.get(moment.active);
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
-  const trails = (box) => plane.edges.within(box).filter((edge) => !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge))
+  const trails = (box) => plane.edges.itemsIn(box).filter((edge) => !edges.includes(edge) && !wired.has(edge.id) && hasGradient(moment, edge))
     .map((edge) => gradientRoute(plane, moment, edge).flat);
-  return { own, others, trails, ends, glowing: active ? grown(boxOf(active), HALO) : null };
+  return { own, others, trails, ends, glowing: active ? growBox(boxOf(active), HALO) : null };
 }
 
 /** Candidates `{ box, lead, cost }`, the first ones first; `cost` is found when it is asked for, and is Infinity where a number must not stand. */
@@ -86,7 +86,7 @@ function cheapest(places, free) {
   return best;
 }
 
-const first = (places, free) => places.find((one) => free(one) && one.cost === 0) ?? null;
+const firstFree = (places, free) => places.find((one) => free(one) && one.cost === 0) ?? null;
 
 /** @type {(brush: any, text: string) => [number, number]} */
 const sizeOf = ({ ruler, font }, text) => [ruler.widthOf(font.smallStrong, text) + 14, HEIGHT];
@@ -97,14 +97,14 @@ const sizeOf = ({ ruler, font }, text) => [ruler.widthOf(font.smallStrong, text)
  * @param {string} text
  * @param {any} around
  */
-function besides(brush, text, around) {
+function placesBeside(brush, text, around) {
   const [w, h] = sizeOf(brush, text);
   const price = (box) => {
     const near = nodesAt(brush.plane, box);
-    if (near.some((node) => shared(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around)) return Infinity;
+    if (near.some((node) => commonArea(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around)) return Infinity;
     const crossed = crossings(brush.plane, box);
     if (crossed && text.length > SHORT) return Infinity; // a long one would hide what it lies on; the sentence has it too
-    const glows = around.glowing ? shared(box, around.glowing) : 0;
+    const glows = around.glowing ? commonArea(box, around.glowing) : 0;
     const cost = near.length / (w * h) + (glows / (w * h)) * IN_HALO + crossed * CROSSING;
     return cost < MOST_COVERED ? cost : Infinity;
   };
@@ -112,7 +112,7 @@ function besides(brush, text, around) {
 }
 
 /** Places over and under the routes, at the end of a line that passes over nothing; the shortest lines first. */
-function aways(brush, text, around) {
+function placesAway(brush, text, around) {
   const price = (box, lead) => (isAlone(brush.plane, box, around) && leads(brush.plane, lead, around) ? 0 : Infinity);
   return [...boxesAway(around, sizeOf(brush, text), brush.camera.zoom)].map(({ box, lead }) => new Place(box, lead, price));
 }
@@ -136,7 +136,7 @@ function* boxesBeside(curves, [w, h], zoom) {
 /** Boxes over and under some curves, each with a line from a place of a curve where no other is. */
 function* boxesAway({ own, others }, [w, h], zoom) {
   const starts = PARTS.flatMap((part) => own.map((flat) => pointAlong(flat, part)))
-    .filter(({ x, y }) => !others.some((flat) => crossesBox(flat, grown([x, y, x, y], NEARER / 2))));
+    .filter(({ x, y }) => !others.some((flat) => crossesBox(flat, growBox([x, y, x, y], NEARER / 2))));
   for (const reach of LEADS.map((px) => px / zoom)) {
     for (const slant of SLANTS) {
       for (const { x, y } of starts) {
@@ -155,18 +155,18 @@ function* boxesAway({ own, others }, [w, h], zoom) {
 /** Whether a place is in view, and apart from the numbers that have theirs and from their lines. */
 function isFree({ box, lead }, room, others) {
   if (room && !isIn(room, box)) return false;
-  const wide = grown(box, LEAST_APART);
-  return others.every((one) => shared(wide, one.box) === 0 && !(one.lead && strikes(one.lead[0], one.lead[1], grown(box, AIR))) && !(lead && strikes(lead[0], lead[1], grown(one.box, AIR))));
+  const wide = growBox(box, LEAST_APART);
+  return others.every((one) => commonArea(wide, one.box) === 0 && !(one.lead && strikes(one.lead[0], one.lead[1], growBox(box, AIR))) && !(lead && strikes(lead[0], lead[1], growBox(one.box, AIR))));
 }
 
 /** The nodes on which a box would lie, or under the badges of which. */
 /** @type {(plane: any, box: number[]) => any[]} */
-const nodesAt = (plane, [x0, y0, x1, y1]) => plane.nodes.within([x0 - BADGE, y0 - 2, x1 + 2, y1 + BADGE]);
+const nodesAt = (plane, [x0, y0, x1, y1]) => plane.nodes.itemsIn([x0 - BADGE, y0 - 2, x1 + 2, y1 + BADGE]);
 
 /** The nodes that come so near to a box, with the badge at their corner. */
 function nodesNear(plane, box, reach) {
-  const wide = grown(box, reach);
-  return plane.nodes.within(grown(wide, BADGE)).filter((node) => shared(wide, boxOf(node)) > 0 || shared(wide, badgeOf(boxOf(node))) > 0);
+  const wide = growBox(box, reach);
+  return plane.nodes.itemsIn(growBox(wide, BADGE)).filter((node) => commonArea(wide, boxOf(node)) > 0 || commonArea(wide, badgeOf(boxOf(node))) > 0);
 }
 
 /** @type {(box: number[]) => number[]} */
@@ -174,34 +174,34 @@ const badgeOf = ([, y0, x1]) => [x1 - BADGE, y0 - BADGE, x1 + BADGE, y0 + BADGE]
 
 /** Whether a place covers no route of now, is near its own, and nearer to it than to the others. */
 function isOwn(brush, box, { own, others, trails, ends }) {
-  if (own.some((flat) => crossesBox(flat, grown(box, 1)))) return false;
+  if (own.some((flat) => crossesBox(flat, growBox(box, 1)))) return false;
   const gap = Math.min(...own.map((flat) => distanceToBox(flat, box)));
   if (gap > FAR / brush.camera.zoom || others.some((flat) => comesWithin(flat, box, gap + NEARER))) return false;
   if (nodesNear(brush.plane, box, gap + AIR).some((node) => !ends.has(node.id))) return false; // it would seem to be what that op gives
-  return !trails(grown(box, gap)).some((flat) => comesWithin(flat, box, gap + AIR));
+  return !trails(growBox(box, gap)).some((flat) => comesWithin(flat, box, gap + AIR));
 }
 
 /** Whether nothing is at a box: no node, no route, no halo. */
 function isAlone(plane, box, { own, others, trails, glowing }) {
-  if (nodesAt(plane, box).length || (glowing && shared(box, glowing) > 0)) return false;
-  const wide = grown(box, NEARER);
+  if (nodesAt(plane, box).length || (glowing && commonArea(box, glowing) > 0)) return false;
+  const wide = growBox(box, NEARER);
   return ![...own, ...others, ...trails(wide)].some((flat) => comesWithin(flat, box, NEARER)) && crossings(plane, box) === 0;
 }
 
 /** Whether a line leads over no card, no badge and no other gradient's route. */
 function leads(plane, [a, b], { others, trails }) {
   const around = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
-  if (plane.nodes.within(grown(around, BADGE)).some((node) => meetsNode(a, b, boxOf(node)))) return false;
-  const start = grown([...a, ...a], NEARER / 2);
-  return ![...others, ...trails(grown(around, NEARER))].some((flat) => crossesLine(flat, a, b) || crossesBox(flat, start));
+  if (plane.nodes.itemsIn(growBox(around, BADGE)).some((node) => meetsNode(a, b, boxOf(node)))) return false;
+  const start = growBox([...a, ...a], NEARER / 2);
+  return ![...others, ...trails(growBox(around, NEARER))].some((flat) => crossesLine(flat, a, b) || crossesBox(flat, start));
 }
 
-const meetsNode = (a, b, box) => strikes(a, b, grown(box, 2)) || strikes(a, b, badgeOf(box));
+const meetsNode = (a, b, box) => strikes(a, b, growBox(box, 2)) || strikes(a, b, badgeOf(box));
 
 /** How many forward routes, at rest or to come, a box covers. */
 function crossings(plane, box) {
-  const wide = grown(box, AIR);
-  return plane.edges.within(wide).filter((edge) => crossesBox(plane.routes.get(edge.id).forward.flat, wide)).length;
+  const wide = growBox(box, AIR);
+  return plane.edges.itemsIn(wide).filter((edge) => crossesBox(plane.routes.get(edge.id).forward.flat, wide)).length;
 }
 
 /** The part of the plane in view, and what lies over it; `over` (px of the view) is null where a number may stand anywhere. */
@@ -211,5 +211,5 @@ function roomFor({ camera, view, over = barsOfWhole(view) }) {
 }
 
 function isIn({ seen, bars }, box) {
-  return box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3] && bars.every((bar) => shared(bar, box) === 0);
+  return box[0] >= seen[0] && box[1] >= seen[1] && box[2] <= seen[2] && box[3] <= seen[3] && bars.every((bar) => commonArea(bar, box) === 0);
 }

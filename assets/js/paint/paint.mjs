@@ -11,7 +11,7 @@ import { OP_BADGE, paintBadge, paintChip, paintFinding, paintFold } from "./mark
 import { paintCallout } from "./message.mjs";
 import { STACK } from "../geometry/plane.mjs";
 import { findingsAt, isFaint, nodeState, runIn } from "../scene/state.mjs";
-import { cutName, fitting, fontsAt, writer } from "../geometry/text.mjs";
+import { cutName, firstFitting, fontsAt, writer } from "../geometry/text.mjs";
 
 /** @import { Box, Node, Num, State } from "../scene/scene.d.ts" */
 /** @import { Moment } from "../scene/state.mjs" */
@@ -63,8 +63,8 @@ export function paintGraph(context, view, frame) {
   const brush = brushFor(context, view, frame);
   const seen = visibleBox(frame.camera, view, 40);
   paintGroups(brush, seen);
-  paintEdges(brush, frame.plane.edges.within(seen));
-  const nodes = frame.plane.nodes.within(seen);
+  paintEdges(brush, frame.plane.edges.itemsIn(seen));
+  const nodes = frame.plane.nodes.itemsIn(seen);
   if (brush.detail === 0) paintBlocks(brush, nodes);
   else for (const node of nodes) paintNode(brush, node);
   frame.callout = paintError(brush);
@@ -218,12 +218,12 @@ function paintOp(brush, node, look) {
   const middle = node.y - node.h / 2 + 28;
   const text = withMinus(node.label);
   const room = node.w - 2 * (detail < 2 ? 8 : OP_BADGE.room);
-  const label = fitting(ruler, font.title, [text, text.split(" ")[0]], room);
+  const label = firstFitting(ruler, font.title, [text, text.split(" ")[0]], room);
   if (detail < 2) {
     write(label, node.x, node.y, font.title, tokens.ink, "center");
     return;
   }
-  const name = fitting(ruler, font.plain, namesOf(node.sub), node.w - 10);
+  const name = firstFitting(ruler, font.plain, namesOf(node.sub), node.w - 10);
   const sub = asLetters(name) === asLetters(label) ? "" : name; // CopySlices is called so in both lines, and Sigmoid without its suffix
   write(label, node.x, sub ? middle - 11 : middle, font.title, tokens.ink, "center");
   if (sub) write(sub, node.x, middle + 11, font.plain, node.id === brush.moment.active ? tokens.ink : tokens.soft, "center");
@@ -241,7 +241,7 @@ function head(brush, node, indent = 14, right = 12) {
   const title = cutName(ruler, font.title, name, wide);
   write(title, x0 + indent, y0 + 20, font.title, tokens.ink);
   if (brush.detail < 2) return;
-  const sub = fitting(ruler, font.plain, [node.sub, shape, ""], wide - 10 - ruler.widthOf(font.title, title));
+  const sub = firstFitting(ruler, font.plain, [node.sub, shape, ""], wide - 10 - ruler.widthOf(font.title, title));
   if (sub) write(sub, x1 - right, y0 + 20, font.plain, tokens.soft, "right");
 }
 
@@ -314,8 +314,8 @@ function paintGroupCard(brush, node, look) {
   if (brush.detail < 2) return;
   const run = runIn(moment, node);
   const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour);
-  if (run) line(fitting(ruler, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
-  else line(fitting(ruler, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
+  if (run) line(firstFitting(ruler, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
+  else line(firstFitting(ruler, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
   if (run?.ways.length) { // what came back into the group belongs to another step
     const way = run.ways.map(withMinus).find((one) => ruler.widthOf(font.plain, one) <= node.w - 24);
     if (way) line(way, 62, look.stroke);

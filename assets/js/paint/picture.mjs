@@ -4,7 +4,7 @@ import { visibleBox } from "../geometry/camera.mjs";
 import { Memo } from "../geometry/memo.mjs";
 import { paintGraph } from "./paint.mjs";
 import { paintPulses } from "./pulses.mjs";
-import { element, escaped, joined, SvgContext } from "./svg.mjs";
+import { element, escapeXml, unionOf, SvgContext } from "./svg.mjs";
 
 const MARGIN = 24; // around all that is drawn
 const ROOM = 480; // around the graph: there the message of an error and the numbers of a step may find a place
@@ -33,10 +33,10 @@ export function pictureOf(frame, { title, description }, part = "whole") {
     paint(context, view, copy);
     return context;
   });
-  const box = part === "seen" ? seenBy(frame.camera, view) : around(layers.map((one) => one.bounds).reduce(joined), part);
+  const box = part === "seen" ? seenBy(frame.camera, view) : frameAround(layers.map((one) => one.bounds).reduce(unionOf), part);
   const { x, y } = box;
   const { width, height } = part === "seen" ? { width: Math.round(view.width), height: Math.round(view.height) } : box;
-  const parts = [element("title", {}, escaped(title)), element("desc", {}, escaped(description)), element("rect", { ...box, fill: frame.tokens.bg }),
+  const parts = [element("title", {}, escapeXml(title)), element("desc", {}, escapeXml(description)), element("rect", { ...box, fill: frame.tokens.bg }),
     ...layers.map((one) => element("g", {}, `\n${one}\n`))];
   const attributes = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `${x} ${y} ${box.width} ${box.height}`, role: "img", "xml:space": "preserve" };
   return { text: `${element("svg", attributes, `\n${parts.join("\n")}\n`)}\n`, width, height, density: part === "slide" ? SLIDE_WIDE / width : TWICE };
@@ -53,7 +53,7 @@ function seenBy(camera, view) {
  * @param {number[]} drawn
  * @param {Part} part
  */
-function around([left, top, right, bottom], part) {
+function frameAround([left, top, right, bottom], part) {
   const [wide, high] = [Math.ceil(right + MARGIN) - Math.floor(left - MARGIN), Math.ceil(bottom + MARGIN) - Math.floor(top - MARGIN)];
   if (part === "whole") return { x: Math.floor(left - MARGIN), y: Math.floor(top - MARGIN), width: wide, height: high };
   const unit = Math.ceil(Math.max(wide / SLIDE[0], high / SLIDE[1]));

@@ -8,12 +8,12 @@ const ANCHORS = { left: ["start", 0], center: ["middle", 0.5], right: ["end", 1]
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;" };
 const UNFIT = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu; // control signs and halves of a pair: XML has none
 
-export const escaped = (text) => String(text).replace(UNFIT, "\uFFFD").replace(/[&<>"]/g, (sign) => ENTITIES[sign]);
+export const escapeXml = (text) => String(text).replace(UNFIT, "\uFFFD").replace(/[&<>"]/g, (sign) => ENTITIES[sign]);
 
 /** An element: what is undefined, or as SVG has it anyway, is left out. */
 export function element(name, attributes, content = "") {
   const pairs = Object.entries(attributes).filter(([key, value]) => value !== undefined && value !== USUAL[key]);
-  return `<${name}${pairs.map(([key, value]) => ` ${key}="${escaped(value)}"`).join("")}${content ? `>${content}</${name}>` : "/>"}`;
+  return `<${name}${pairs.map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join("")}${content ? `>${content}</${name}>` : "/>"}`;
 }
 
 const USUAL = { "fill-opacity": 1, "stroke-opacity": 1, "stroke-width": 1, "stroke-linejoin": "miter", "stroke-linecap": "butt", "text-anchor": "start" };
@@ -140,7 +140,7 @@ export class SvgContext {
     const width = this.ruler.widthOf(this.font, text);
     const [anchor, part] = ANCHORS[this.textAlign];
     this.put("text", { x: short(x), y: short(y), "font-family": family, "font-size": px, "font-weight": weight, "text-anchor": anchor,
-      ...this.filling() }, [x - part * width, y - size, x + (1 - part) * width, y + size * 0.3], escaped(text));
+      ...this.filling() }, [x - part * width, y - size, x + (1 - part) * width, y + size * 0.3], escapeXml(text));
   }
 
   toString() {
@@ -161,7 +161,7 @@ export class SvgContext {
 
   reach(x, y) {
     this.here = [x, y];
-    this.reached = joined(this.reached, [x, y, x, y]);
+    this.reached = unionOf(this.reached, [x, y, x, y]);
   }
 
   /**
@@ -169,14 +169,14 @@ export class SvgContext {
    * @param {number} around
    */
   cover([x0, y0, x1, y1], around) {
-    this.bounds = joined(this.bounds, [x0 - around, y0 - around, x1 + around, y1 + around]);
+    this.bounds = unionOf(this.bounds, [x0 - around, y0 - around, x1 + around, y1 + around]);
   }
 }
 
 const nowhere = () => [Infinity, Infinity, -Infinity, -Infinity];
 
 /** The box around two boxes. */
-export function joined(a, b) {
+export function unionOf(a, b) {
   return [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 }
 

@@ -146,13 +146,13 @@ export function contains(rect, x, y) {
  * A box with some room around it.
  * @type {(box: number[], by: number) => Box}
  */
-export const grown = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + by];
+export const growBox = ([x0, y0, x1, y1], by) => [x0 - by, y0 - by, x1 + by, y1 + by];
 
 /**
  * The area that two boxes have in common.
  * @type {(a: number[], b: number[]) => number}
  */
-export function shared(a, b) {
+export function commonArea(a, b) {
   return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
 }
 

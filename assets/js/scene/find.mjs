@@ -24,11 +24,11 @@ export function entries(scene) {
   const wrong = wrongAt(scene);
   const all = [];
   const add = (id, group, named) => all.push({ id, wrong: wrong.get(id) ?? null, ...named, ...around(group) });
-  for (const { id, group, kind, role, label, sub, title } of scene.nodes) if (kind !== "stub") add(id, group, described(kind, role, label, sub, title));
-  const names = inside.names.map((name) => described(...name)); // rounds are alike: once for all of them
+  for (const { id, group, kind, role, label, sub, title } of scene.nodes) if (kind !== "stub") add(id, group, describeItem(kind, role, label, sub, title));
+  const names = inside.names.map((name) => describeItem(...name)); // rounds are alike: once for all of them
   for (const [id, name, group] of inside.nodes) add(id, group, names[name]);
   const open = scene.groups.filter((group) => !group.folded);
-  for (const { id, within, label } of [...open, ...inside.groups]) add(id, within, described("group", "inner", label, "", label));
+  for (const { id, within, label } of [...open, ...inside.groups]) add(id, within, describeItem("group", "inner", label, "", label));
   return all;
 }
 
@@ -79,7 +79,7 @@ function wrongAt({ error, findings = [] }) {
  * @param {string} sub
  * @param {string} title
  */
-function described(kind, role, label, sub, title) {
+function describeItem(kind, role, label, sub, title) {
   const cut = title.lastIndexOf(": ");
   const detail = cut < 0 ? "" : title.slice(cut + 2);
   const names = [label, title.slice(0, Math.max(cut, 0)), kind === "op" ? sub : ""].map(plain).filter(Boolean);
@@ -130,15 +130,15 @@ function fit({ text: word, whole }, text) {
 }
 
 /** @type {(word: Word, texts: string[]) => number} */
-const best = (word, texts) => texts.reduce((most, text) => Math.max(most, fit(word, text)), 0);
+const bestFit = (word, texts) => texts.reduce((most, text) => Math.max(most, fit(word, text)), 0);
 
 /**
  * How well an entry fits a word; 0 where it does not.
  * @type {(one: Entry, word: Word) => number}
  */
 function score(one, word) {
-  return Math.max(NAME * best(word, one.names), ROLE * best(word, one.roles), FACT * best(word, one.facts),
-    INPUTS * best(word, one.inputs), one.wrong ? WRONG * best(word, one.wrong.words) : 0, AROUND * best(word, one.around));
+  return Math.max(NAME * bestFit(word, one.names), ROLE * bestFit(word, one.roles), FACT * bestFit(word, one.facts),
+    INPUTS * bestFit(word, one.inputs), one.wrong ? WRONG * bestFit(word, one.wrong.words) : 0, AROUND * bestFit(word, one.around));
 }
 
 /**
@@ -159,7 +159,7 @@ export function search(all, query, most) {
     });
     if (!fits) continue;
     total += 1;
-    if (terms.length > 1) sum += NAME * best(whole, one.names) + AROUND * best(whole, one.around);
+    if (terms.length > 1) sum += NAME * bestFit(whole, one.names) + AROUND * bestFit(whole, one.around);
     const rank = Math.round(sum);
     if (ranks.has(rank)) ranks.get(rank).push(one);
     else ranks.set(rank, [one]);

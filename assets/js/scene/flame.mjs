@@ -35,18 +35,18 @@ export function chartOf(scene, width, open = () => false, most = MOST_ROWS) {
  * @type {(phases: Span[], open: (span: Span) => boolean) => Axis}
  */
 function axisOf(phases, open) {
-  const long = (span) => span.end - span.start;
-  const rest = phases.reduce((sum, span) => sum + (span.kind === "write" ? 0 : long(span)), 0);
-  const size = (span) => (span.kind === "write" && rest > 0 && !open(span) ? Math.min(long(span), Math.max(rest * UPDATE, 1)) : long(span));
+  const lengthOf = (span) => span.end - span.start;
+  const rest = phases.reduce((sum, span) => sum + (span.kind === "write" ? 0 : lengthOf(span)), 0);
+  const size = (span) => (span.kind === "write" && rest > 0 && !open(span) ? Math.min(lengthOf(span), Math.max(rest * UPDATE, 1)) : lengthOf(span));
   const ends = [0];
   for (const span of phases) ends.push(ends[ends.length - 1] + size(span));
   const times = [0, ...phases.map((span) => span.end)];
-  const between = (from, to) => (value) => {
+  const interpolator = (from, to) => (value) => {
     const i = Math.min(Math.max(from.findLastIndex((one) => one <= value), 0), Math.max(from.length - 2, 0));
     const part = from[i + 1] > from[i] ? (value - from[i]) / (from[i + 1] - from[i]) : 0;
     return to[i] + part * (to[i + 1] - to[i]);
   };
-  return { total: ends[ends.length - 1], place: between(times, ends), time: between(ends, times) };
+  return { total: ends[ends.length - 1], place: interpolator(times, ends), time: interpolator(ends, times) };
 }
 
 /**
@@ -125,34 +125,34 @@ export function spanAt({ spans }, t) {
 }
 
 /** @type {(view: View, count: number) => View} such that it lies in all of time */
-function clamped({ from, to }, count) {
+function clampView({ from, to }, count) {
   const size = Math.min(Math.max(to - from, Math.min(LEAST, count)), count);
   const begin = Math.min(Math.max(from, 0), count - size);
   return { from: begin, to: begin + size };
 }
 
 /** Closer by `factor`, the moment `t` staying where it is. @type {(view: View, count: number, t: number, factor: number) => View} */
-export function zoomed({ from, to }, count, t, factor) {
+export function zoomView({ from, to }, count, t, factor) {
   const size = Math.min(Math.max((to - from) / factor, Math.min(LEAST, count)), count);
   const part = (t - from) / (to - from || 1);
-  return clamped({ from: t - part * size, to: t + (1 - part) * size }, count);
+  return clampView({ from: t - part * size, to: t + (1 - part) * size }, count);
 }
 
 /** @type {(view: View, count: number, by: number) => View} moved by so many steps */
-export const shifted = ({ from, to }, count, by) => clamped({ from: from + by, to: to + by }, count);
+export const shiftView = ({ from, to }, count, by) => clampView({ from: from + by, to: to + by }, count);
 
 /** A span with a little around it. @type {(span: { start: number, end: number }, count: number) => View} */
 export function viewOf({ start, end }, count) {
   const around = (end - start) * 0.04;
-  return clamped({ from: start - around, to: end + around }, count);
+  return clampView({ from: start - around, to: end + around }, count);
 }
 
 /** The view, moved where the step from `start` to `end` is not in it. @type {(view: View, count: number, start: number, end: number) => View} */
-export function following(view, count, start, end) {
+export function followStep(view, count, start, end) {
   const size = view.to - view.from;
   if (start >= view.from && end <= view.to) return view;
   const from = end > view.to ? Math.max(start - size * 0.1, end - size * 0.9) : end - size * 0.9;
-  return clamped({ from, to: from + size }, count);
+  return clampView({ from, to: from + size }, count);
 }
 
 export const isWhole = ({ from, to }, count) => to - from >= count;

@@ -43,12 +43,12 @@ export function num(value, most = null) {
   const digits = most ?? digitsOf(size);
   const [least, large] = PLAIN;
   if (Number.isInteger(size) && size < large) return sign + String(size);
-  if (size !== 0 && (Number(size.toPrecision(digits)) < least || size >= large)) return sign + scientific(size, digits);
+  if (size !== 0 && (Number(size.toPrecision(digits)) < least || size >= large)) return sign + scientificText(size, digits);
   return sign + String(Number(size.toPrecision(digits)));
 }
 
 /** @type {(size: number, digits: number) => string} */
-function scientific(size, digits) {
+function scientificText(size, digits) {
   const [mantissa, exponent] = size.toExponential(Math.max(0, digits - 1)).split("e");
   return `${Number(mantissa)}e${exponent.replace("+", "")}`;
 }
@@ -108,7 +108,7 @@ export const asLetters = (name) => name.replace(/_/g, "").toLowerCase();
  * A text of at most `most` characters; what is left out of a longer one is an ellipsis at its end.
  * @type {(text: string, most: number) => string}
  */
-export function shortened(text, most) {
+export function shorten(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}\u2026` : text;
 }
 
@@ -124,7 +124,7 @@ const NO_ROOM = "\u2026";
 export function fitNum(value, room, digits = DIGITS + 1) {
   if (value === null) return "";
   const fewer = [4, 3, 2, 1].filter((most) => most < digits);
-  const all = [shorter(num(value), num(value, digits)), ...fewer.flatMap((most) => ways(value, most))];
+  const all = [shorterOf(num(value), num(value, digits)), ...fewer.flatMap((most) => ways(value, most))];
   return all.map((text) => (isMadeWhole(text, value) ? `\u2248${text}` : text)).find((text) => text.length <= room) ?? NO_ROOM;
 }
 
@@ -136,7 +136,7 @@ function ways(value, most) {
   const x = toNumber(value);
   const size = Math.abs(x);
   const powers = Number.isFinite(x) && (size >= 1000 || (size > 0 && size < 0.01));
-  return [num(value, most), ...(powers ? [(x < 0 ? MINUS : "") + scientific(size, most)] : [])];
+  return [num(value, most), ...(powers ? [(x < 0 ? MINUS : "") + scientificText(size, most)] : [])];
 }
 
 /**
@@ -144,8 +144,8 @@ function ways(value, most) {
  * @type {(text: string, value: Num) => boolean}
  */
 function isMadeWhole(text, value) {
-  const whole = (one) => /^\D?\d+$/.test(one);
-  return whole(text) && !whole(num(value)) && Math.abs(toNumber(value)) < 1000;
+  const isWhole = (one) => /^\D?\d+$/.test(one);
+  return isWhole(text) && !isWhole(num(value)) && Math.abs(toNumber(value)) < 1000;
 }
 
 /**
@@ -167,12 +167,12 @@ const digitsIn = (text) => text.replace(/e.*/, "").replace(/\D/g, "").replace(/^
  */
 export function fitRow(values, room) {
   const able = values.filter((value) => num(value, 3).length <= room);
-  const digits = [DIGITS + 1, DIGITS].find((some) => able.every((value) => shorter(num(value), num(value, some)).length <= room)) ?? 3;
+  const digits = [DIGITS + 1, DIGITS].find((some) => able.every((value) => shorterOf(num(value), num(value, some)).length <= room)) ?? 3;
   return values.map((value) => fitNum(value, room, digits));
 }
 
 /** @type {(a: string, b: string) => string} */
-function shorter(a, b) {
+function shorterOf(a, b) {
   return a.length <= b.length ? a : b;
 }
 
@@ -218,7 +218,7 @@ export function nest(flat, shape) {
  * What a tensor of `dtype` holds of a number, as to whether it is finite there: of half precision from 65520 on it is not.
  * @type {(x: number, dtype: string) => number}
  */
-const rounded = (x, dtype) => (dtype === "float32" ? Math.fround(x) : Math.abs(x) >= (BEYOND[dtype] ?? Infinity) ? x * Infinity : x);
+const roundTo = (x, dtype) => (dtype === "float32" ? Math.fround(x) : Math.abs(x) >= (BEYOND[dtype] ?? Infinity) ? x * Infinity : x);
 /** @type {Record<string, number>} the least number that a short float has no finite number for: half a step beyond its largest */
 const BEYOND = { float16: 65520, bfloat16: 3.3961775292304957e38, float8_e4m3fn: 464, float8_e4m3fnuz: 248, float8_e5m2: 61440, float8_e5m2fnuz: 61440 };
 
@@ -240,7 +240,7 @@ export function parseNumber(text, dtype = "float64") {
   const fraction = /^([-+]?[\d.]+)\s*\/\s*([\d.]+)$/.exec(plain);
   const value = fraction ? Number(fraction[1]) / Number(fraction[2]) : Number(plain);
   if (!fraction && Math.abs(value) === Infinity) return { error: tooLarge(text, value, dtype) };
-  if (Number.isFinite(value)) return Number.isFinite(rounded(value, dtype)) ? { value } : { error: tooLarge(text, value, dtype) };
+  if (Number.isFinite(value)) return Number.isFinite(roundTo(value, dtype)) ? { value } : { error: tooLarge(text, value, dtype) };
   return { error: `\u201c${text.trim()}\u201d is not a number. Try 1, 0.5, 1e-4, 1/3 or inf.` };
 }
 

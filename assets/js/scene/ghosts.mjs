@@ -5,11 +5,11 @@
 const KEYS = ["value", "grad", "seed"];
 
 /** Whether two values are the same JSON, in whatever order their keys stand. */
-export function same(one, other) {
+export function isEqual(one, other) {
   if (one === other) return true;
   if (one === null || other === null || typeof one !== "object" || typeof other !== "object" || Array.isArray(one) !== Array.isArray(other)) return false;
   const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length && keys.every((key) => key in other && same(one[key], other[key]));
+  return keys.length === Object.keys(other).length && keys.every((key) => key in other && isEqual(one[key], other[key]));
 }
 
 /** A scene with the values of another revision where they differ, as `previous` of viz/scene/scene.py has them. */
@@ -22,8 +22,8 @@ export function withGhosts(scene, before) {
     for (const row of node.rows) {
       if (!KEYS.includes(row.key) || !nodes.has(node.id)) continue;
       const now = nodes.get(node.id).rows.find(({ key }) => key === row.key)?.track ?? [[0, null]];
-      const resolved = (track, of) => track.map(([t, id]) => [t, id === null ? null : of[id]]);
-      if (same(resolved(row.track, before.values), resolved(now, scene.values))) continue;
+      const resolveTrack = (track, of) => track.map(([t, id]) => [t, id === null ? null : of[id]]);
+      if (isEqual(resolveTrack(row.track, before.values), resolveTrack(now, scene.values))) continue;
       ghosts[`${node.id}|${row.key}`] = row.track.map(([t, id]) => [t, id === null ? null : values.push(before.values[id]) - 1]);
     }
   }

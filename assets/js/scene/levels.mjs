@@ -2,7 +2,7 @@
 // after going into one, each step inside it counts. Pure.
 
 import { num } from "./format.mjs";
-import { at as valueAt, spoken } from "./timeline.mjs";
+import { at as valueAt, spokenText } from "./timeline.mjs";
 
 /** @import { Flow, Num, Scene, Span, Step } from "./scene.d.ts" */
 /**
@@ -96,7 +96,7 @@ export function sentence(level, t) {
     const lead = spans.size ? `${ends.length} steps at this level, ${total} in all.` : total === 1 ? "1 step." : `${total} steps.`;
     return { lead, text: "Nothing has run yet. Space plays, the right arrow takes one step." };
   }
-  return { lead: spans.size ? leadOf(level, stop) : `Step ${stop.end} of ${total}.`, text: spoken(stop.step) };
+  return { lead: spans.size ? leadOf(level, stop) : `Step ${stop.end} of ${total}.`, text: spokenText(stop.step) };
 }
 
 const LEADS = { forward: "Forward", backward: "Backward", write: "Update" };
@@ -117,7 +117,7 @@ function stopOf(level, start, end) {
   let stop = stops.get(key);
   if (!stop) {
     const span = end - start > 1 ? spans.get(end) ?? null : null;
-    stop = { start, end, span, step: span ? together(scene, span) : scene.steps[start] };
+    stop = { start, end, span, step: span ? mergeSteps(scene, span) : scene.steps[start] };
     stops.set(key, stop);
   }
   return stop;
@@ -129,7 +129,7 @@ const KINDS = /** @type {const} */ ({ forward: "forward", backward: "vjp", write
  * Several steps as one: it stands where all of them do, and everything that they send along edges that are seen goes its way.
  * @type {(scene: Scene, span: Span) => Step}
  */
-function together(scene, span) {
+function mergeSteps(scene, span) {
   const steps = scene.steps.slice(span.start, span.end);
   const last = steps[steps.length - 1];
   const places = new Set(steps.map((step) => step.at));
@@ -168,11 +168,11 @@ function sumOf(norm, { edge, size }, before) {
  */
 export function counterpart(before, after, t) {
   if (t <= 0 || t >= before.steps.length) return t <= 0 ? 0 : after.steps.length;
-  const like = (spans, within, { kind, label }) => spans.filter((one) => one.within === within && one.kind === kind && one.label === label);
+  const alikeSpans = (spans, within, { kind, label }) => spans.filter((one) => one.within === within && one.kind === kind && one.label === label);
   let [own, other] = [{ start: 0, end: before.steps.length }, { start: 0, end: after.steps.length }];
   let [around, there] = [/** @type {number | null} */ (null), /** @type {number | null} */ (null)];
   for (const span of before.spans.filter(({ start, end }) => start < t && t <= end)) {
-    const same = like(after.spans, there, span)[like(before.spans, around, span).indexOf(span)];
+    const same = alikeSpans(after.spans, there, span)[alikeSpans(before.spans, around, span).indexOf(span)];
     if (!same) break;
     [own, other, around, there] = [span, same, before.spans.indexOf(span), after.spans.indexOf(same)];
   }

@@ -39,7 +39,7 @@ export function loopStarts(labels) {
 }
 
 /** The modules that are open at first: all, if there are few rows. @param {RunOverview} run */
-export function opened(run) {
+export function initiallyOpen(run) {
   const all = new Set(modules(run).keys());
   const most = rowsOf(run, new Set()).length < FEW ? 2 * MANY : MANY;
   return rowsOf(run, all).length > most ? new Set() : all;
@@ -53,7 +53,7 @@ export function opened(run) {
  */
 export function rowsOf(run, open) {
   const names = run.parameters.map((one) => one.name);
-  const cut = wrappers([...modules(run).keys()], shared(names));
+  const cut = wrappers([...modules(run).keys()], sharedPrefixLength(names));
   const rows = [];
   for (const [group, members] of [...modules(run)].reverse()) {
     const alone = members.length === 1 || group === "";
@@ -85,7 +85,7 @@ function withoutEnding(paths) {
 }
 
 /** How many characters of the names are the model's, which all have. */
-function shared(names) {
+function sharedPrefixLength(names) {
   const first = names[0]?.split(".")[0] ?? "";
   return names.length > 1 && names.every((name) => name.startsWith(`${first}.`) && /\.\D.*\./.test(name)) ? first.length + 1 : 0;
 }
@@ -107,11 +107,11 @@ export function cell(run, quantity, { members }, column) {
   const table = run.quantities[quantity];
   if (members.length === 1) return table[members[0]][column];
   const rows = members.filter((row) => table[row][column] !== null);
-  return rows.length ? joined(quantity, rows.map((row) => Number(table[row][column])), rows.map((row) => sizeOf(run, row))) : null;
+  return rows.length ? aggregate(quantity, rows.map((row) => Number(table[row][column])), rows.map((row) => sizeOf(run, row))) : null;
 }
 
 /** @type {(quantity: Quantity, values: number[], sizes: number[]) => number} */
-function joined(quantity, values, sizes) {
+function aggregate(quantity, values, sizes) {
   if (quantity === "norm") return Math.hypot(...values);
   if (quantity === "nonfinite") return sum(values);
   if (quantity === "zeros") return sum(values.map((share, k) => share * sizes[k])) / Math.max(1, sum(sizes));
@@ -147,7 +147,7 @@ export function cellText(run, row, column) {
 }
 
 /** `1 update`, `4,194 updates`. @type {(count: number, one: string) => string} */
-export const counted = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+export const withNoun = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
 
 /**
  * The line below the title.
@@ -159,8 +159,8 @@ export function facts(run) {
   const rate = rates.length ? `learning rate ${[...new Set([num(rates[0], 3), num(rates[rates.length - 1], 3)])].join(" → ")}` : null;
   const inputs = run.parameters.filter(({ input }) => input).length;
   const joined = run.joined > 1 ? `each column: ${run.joined} iterations, with their largest numbers` : null;
-  const updates = run.skipped ? `${run.updates.toLocaleString("en")} of ${counted(run.updates + run.skipped, "update")}` : counted(run.updates, "update");
-  return [updates, counted(run.ops, "forward op"), counted(run.parameters.length - inputs, "parameter"), inputs ? counted(inputs, "input") : null, rate, size, joined].filter(Boolean).join(" · ");
+  const updates = run.skipped ? `${run.updates.toLocaleString("en")} of ${withNoun(run.updates + run.skipped, "update")}` : withNoun(run.updates, "update");
+  return [updates, withNoun(run.ops, "forward op"), withNoun(run.parameters.length - inputs, "parameter"), inputs ? withNoun(inputs, "input") : null, rate, size, joined].filter(Boolean).join(" · ");
 }
 
 /** The columns of a loss: without those that have only others, over which its line goes on.  Where none is known, it breaks. @type {(run: RunOverview, loss: (Num | null)[]) => number[]} */

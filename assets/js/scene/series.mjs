@@ -19,7 +19,7 @@ const LINES = 5; // labels across at most
 export function barsOf(series, time) {
   const last = series.points.map((point) => toNumber(point.track[point.track.length - 1][1]) ?? NaN);
   const finite = last.filter(Number.isFinite);
-  const axis = logarithmic(finite) || linear(finite);
+  const axis = logarithmicAxis(finite) || linearAxis(finite);
   const bars = series.points.map((point, i) => {
     const now = trackAt(point.track, time);
     const value = now === null ? last[i] : toNumber(now);
@@ -30,7 +30,7 @@ export function barsOf(series, time) {
 }
 
 /** @type {(values: number[]) => Axis | null} */
-function logarithmic(values) {
+function logarithmicAxis(values) {
   const sizes = values.filter((x) => x > 0);
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   if (!sizes.length || values.some((x) => x < 0) || most / least < WIDE) return null;
@@ -42,7 +42,7 @@ function logarithmic(values) {
 }
 
 /** @type {(values: number[]) => Axis} */
-function linear(values) {
+function linearAxis(values) {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const room = high - low || 1;
   const place = (x) => (x - low) / room;

@@ -41,15 +41,15 @@ export function presentMember(scene, node, t) {
  * that of the present step; the one that was open closes.
  * @type {(scene: Scene, id: string, t: number) => Folds | null}
  */
-export function toggled(scene, id, t) {
+export function toggleFolds(scene, id, t) {
   const node = scene.nodes.find((one) => one.cells && (one.id === id || one.cells.some((cell) => cell.id === id)));
-  if (node) return opened(scene, node.id, node.id === id ? (presentMember(scene, node, t) ?? node.cells?.[0])?.id ?? id : id);
+  if (node) return openMember(scene, node.id, node.id === id ? (presentMember(scene, node, t) ?? node.cells?.[0])?.id ?? id : id);
   const group = scene.groups.find((one) => one.id === id);
   if (!group) return null;
-  if (group.stack) return closed(scene, group);
+  if (group.stack) return closeStack(scene, group);
   const stack = stackAround(scene, group);
   if (!stack) return { [id]: !group.folded };
-  return group.folded ? opened(scene, id, id) : { ...closed(scene, stack), [id]: true };
+  return group.folded ? openMember(scene, id, id) : { ...closeStack(scene, stack), [id]: true };
 }
 
 /** The member after the open one of a stack (`by` -1: before), and what changes where it opens; null where there is none. @type {(scene: Scene, by: number, near: string | null) => Folds | null} */
@@ -77,13 +77,13 @@ const stackAround = (scene, group) => scene.groups.find((one) => one.id === grou
 const withoutOpen = (scene, stack) => Object.fromEntries(scene.groups.filter((one) => one.within === stack.id && !one.folded).map((one) => [one.id, true]));
 
 /** @type {(scene: Scene, stack: Group) => Folds} */
-const closed = (scene, stack) => ({ ...withoutOpen(scene, stack), [stack.id]: true });
+const closeStack = (scene, stack) => ({ ...withoutOpen(scene, stack), [stack.id]: true });
 
 /**
  * A member of the stack, or of the part of one, that a node stands for.
  * @type {(scene: Scene, node: string, member: string) => Folds}
  */
-function opened(scene, node, member) {
+function openMember(scene, node, member) {
   const group = scene.groups.find((one) => one.id === node);
   const stack = group ? stackAround(scene, group) : null;
   return { ...(stack ? withoutOpen(scene, stack) : {}), [node]: false, [member]: false };

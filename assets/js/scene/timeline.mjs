@@ -150,7 +150,7 @@ export function strokeStride(count, width, gap = 6) {
  * The sentence of a step; an error's message is left as torch writes it.
  * @type {(step: Step) => string}
  */
-export const spoken = (step) => (step.kind === "error" ? step.say : withMinus(step.say));
+export const spokenText = (step) => (step.kind === "error" ? step.say : withMinus(step.say));
 
 /**
  * Ways to write a phase, from the whole call on: without its arguments, without what it is called on, always with its brackets; of

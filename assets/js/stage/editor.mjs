@@ -14,7 +14,7 @@ import { commandOfCall, isLeaf, rowState } from "../scene/state.mjs";
  * What of a row can be edited at this moment, or null.
  * @type {(moment: Moment, node: Node, row: Row) => Subject | null}
  */
-export function editable(moment, node, row) {
+export function editableSubject(moment, node, row) {
   const { value, call } = rowState(moment, row);
   if (!value?.data || !row.cols) return null;
   if (row.key === "seed") {
@@ -27,10 +27,10 @@ export function editable(moment, node, row) {
 }
 
 /**
- * The gradient of a call that passes none where 1 cannot be filled in, as `editable` has one that is passed; else null.
+ * The gradient of a call that passes none where 1 cannot be filled in, as `editableSubject` has one that is passed; else null.
  * @type {(moment: Moment, node: Node, row: Row) => Subject | null}
  */
-export function unpassed(moment, node, row) {
+export function unpassedSubject(moment, node, row) {
   const { derived, call } = rowState(moment, row);
   const command = derived?.kind === "missing" && row.cols ? commandOfCall(moment.scene, call) : null;
   const { dtype, shape } = node;
@@ -65,7 +65,7 @@ export class CellEditor {
 
   start(node, row, cell) {
     const { moment } = this.stage;
-    const subject = moment && editable(moment, node, row);
+    const subject = moment && editableSubject(moment, node, row);
     if (!subject) return false;
     this.open = { node, row, subject, cell, draft: subject.data.slice(), before: subject.data };
     this.element.hidden = false;
@@ -92,7 +92,7 @@ export class CellEditor {
     if (!this.open) return;
     const spot = this.stage.screenPos(this.open.node.id, this.open.row.key, this.open.cell);
     if (!spot) return;
-    const [x, y] = this.stage.local(spot.x, spot.y);
+    const [x, y] = this.stage.localPoint(spot.x, spot.y);
     const [width, height] = [Math.max(spot.width / this.stage.large, 64), spot.height / this.stage.large];
     const [left, top] = [x - width / 2, y - height / 2];
     const size = Math.max(13, Math.min(14 * this.stage.camera.zoom, 24));

@@ -2,7 +2,7 @@
 
 import { allOver, barsOver, CORNERS, hasMap, isLegendOnTop, isNearlyWhole, mapBox, UNDER_BARS } from "../geometry/overlays.mjs";
 import { fit, pan, READABLE, toScreen, visibleBox } from "../geometry/camera.mjs";
-import { boxOf, grown, rowsOf, shared } from "../scene/card.mjs";
+import { boxOf, growBox, rowsOf, commonArea } from "../scene/card.mjs";
 import { pointAlong } from "../geometry/curve.mjs";
 import { hasGradient } from "../paint/edges.mjs";
 import { placedLabels } from "../paint/labels.mjs";
@@ -115,13 +115,13 @@ function rimsOf({ moment, plane }) {
   const come = node && moment.backward ? index.outgoing.get(node.id).filter((edge) => hasGradient(moment, edge)).map((edge) => [edge.id, true]) : [];
   const ways = [...come, ...step.flows.map((flow) => [flow.edge, flow.back])].filter(([id]) => plane.routes.has(id))
     .map(([id, back]) => (back ? gradientRoute(plane, moment, index.edges.get(id)) : plane.routes.get(id).forward).flat);
-  return [...(node ? [grown(boxOf(node), HALO)] : []), ...ways.map(endOf)].map((box) => ({ box, weight: RIM, rim: true }));
+  return [...(node ? [growBox(boxOf(node), HALO)] : []), ...ways.map(endOf)].map((box) => ({ box, weight: RIM, rim: true }));
 }
 
 /** The box of the last piece of a way. */
 function endOf(flat) {
   const [from, to] = [Math.max(0, 1 - END / flat.total), 1].map((part) => pointAlong(flat, part));
-  return grown([Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)], HEAD);
+  return growBox([Math.min(from.x, to.x), Math.min(from.y, to.y), Math.max(from.x, to.x), Math.max(from.y, to.y)], HEAD);
 }
 
 /** Camera and corner for some subjects, from those that are now: nothing moves that need not, the minimap last; `still`: where one stays, cards are not cut either. */
@@ -136,7 +136,7 @@ export function follow({ camera, corner }, view, plane, subjects, still = false)
     const covers = under.length * MAPPED + COVERED * hides(move.camera, view, one, under.map(boxOf));
     return { camera: move.camera, corner: one, cost: move.cost + covers + (one === corner ? 0 : OTHER_CORNER) };
   });
-  const best = least(tries);
+  const best = cheapestOf(tries);
   return { camera: best.camera, corner: best.corner };
 }
 
@@ -146,7 +146,7 @@ export function cornerFor(camera, view, plane, looked, corner) {
   const tries = Object.keys(CORNERS).map((one) => ({ corner: one, hidden: hides(camera, view, one, looked) }));
   const now = tries.find((one) => one.corner === corner);
   if (now && tries.every((one) => one.hidden >= now.hidden)) return corner;
-  return least(tries.map((one) => ({ ...one, cost: one.hidden + COVERED * hides(camera, view, one.corner, cards) }))).corner;
+  return cheapestOf(tries.map((one) => ({ ...one, cost: one.hidden + COVERED * hides(camera, view, one.corner, cards) }))).corner;
 }
 
 /** The cards that are under the minimap. */
@@ -155,7 +155,7 @@ const cardsUnder = (camera, view, plane, corner) => cardsAround(camera, view, pl
 /** How much the minimap hides of some boxes of the plane, in px². */
 function hides(camera, view, corner, boxes) {
   const map = mapBox(view, corner);
-  return boxes.reduce((sum, box) => sum + shared(onScreen(camera, view, box), map), 0);
+  return boxes.reduce((sum, box) => sum + commonArea(onScreen(camera, view, box), map), 0);
 }
 
 /** The same, clear of the scale of norms and the name of the model too, if then all of the subjects is seen. */
@@ -176,7 +176,7 @@ function bestMove(camera, view, plane, subjects, bars, still = false) {
   const boxes = about.map((one) => onScreen(camera, view, one.box));
   const rims = subjects.filter((one) => one.rim).map((one) => onScreen(camera, view, one.box));
   const bare = { boxes, weights: about.map((one) => one.weight), rims, view, bars, ends: null, others: [], cut: still ? CUT_STILL : CUT };
-  const clear = !still && !hidden(bare, 0, 0, LEAST_MARGIN);
+  const clear = !still && !hiddenParts(bare, 0, 0, LEAST_MARGIN);
   if (clear && !cutOff(bare, 0, 0)) return STAY;
   const scene = plane ? { ...bare, ends: onScreen(camera, view, plane.framed), others: othersOf(camera, view, plane, about) } : bare;
   let best = NOWHERE;
@@ -184,7 +184,7 @@ function bestMove(camera, view, plane, subjects, bars, still = false) {
     best = cheapest(scene, margin);
     if (!best.lost) break;
   }
-  return clear && best.cost >= besides(scene, 0, 0) ? STAY : best;
+  return clear && best.cost >= costOfOthers(scene, 0, 0) ? STAY : best;
 }
 
 /** The best of all moves along one axis, or where none of them shows all, along both. */
@@ -196,10 +196,10 @@ function cheapest(scene, margin) {
   let best = NOWHERE;
   for (const way of ways) {
     for (const [dx, dy] of way()) {
-      const lost = hidden(scene, dx, dy, margin, best.cost);
+      const lost = hiddenParts(scene, dx, dy, margin, best.cost);
       const bare = lost + MOVE * Math.hypot(dx, dy) + PAST * (scene.ends ? past(scene, dx, dy) : 0);
       if (bare >= best.cost) continue;
-      const cost = bare + besides(scene, dx, dy);
+      const cost = bare + costOfOthers(scene, dx, dy);
       if (cost < best.cost) best = { lost, cost, dx, dy };
     }
     if (!best.lost) break;
@@ -223,9 +223,9 @@ const aboutOf = (subjects) => subjects.filter((one) => !one.rim);
 /** @type {(a: Box, b: Box) => Box} */
 const union = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 const onScreen = (camera, view, [x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)];
-const moved = ([x0, y0, x1, y1], dx, dy) => [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
-const least = (tries) => tries.reduce((best, one) => (one.cost < best.cost ? one : best));
-const cardsAround = (camera, view, plane, px = 0) => plane.nodes.within(visibleBox(camera, view, px / camera.zoom)).slice(0, MOST_CARDS);
+const moveBox = ([x0, y0, x1, y1], dx, dy) => [x0 + dx, y0 + dy, x1 + dx, y1 + dy];
+const cheapestOf = (tries) => tries.reduce((best, one) => (one.cost < best.cost ? one : best));
+const cardsAround = (camera, view, plane, px = 0) => plane.nodes.itemsIn(visibleBox(camera, view, px / camera.zoom)).slice(0, MOST_CARDS);
 
 /** The cards, on screen, that may come into view and are not those of the step. */
 function othersOf(camera, view, plane, subjects) {
@@ -234,42 +234,42 @@ function othersOf(camera, view, plane, subjects) {
 }
 
 /** What is not seen of the subjects, as parts of each by their weights, were they moved by (dx, dy); not all of it once that is more than `limit`. */
-function hidden({ boxes, weights, view, bars }, dx, dy, margin, limit = Infinity) {
+function hiddenParts({ boxes, weights, view, bars }, dx, dy, margin, limit = Infinity) {
   const room = [margin, margin, view.width - margin, view.height - margin];
   let sum = 0;
   for (let i = 0; i < boxes.length && sum < limit; i++) {
-    const one = moved(boxes[i], dx, dy);
-    const all = shared(one, one);
-    let lost = all - shared(one, room);
-    for (const bar of bars) lost += shared(one, bar);
+    const one = moveBox(boxes[i], dx, dy);
+    const all = commonArea(one, one);
+    let lost = all - commonArea(one, room);
+    for (const bar of bars) lost += commonArea(one, bar);
     if (lost > 1) sum += (SLIVER + lost / all) * weights[i];
   }
   return sum;
 }
 
 /** What a place costs by what the step is not about. */
-const besides = (scene, dx, dy) => cutOff(scene, dx, dy) + scene.cut * scene.others.reduce((sum, box) => sum + torn(scene, box, dx, dy), 0);
+const costOfOthers = (scene, dx, dy) => cutOff(scene, dx, dy) + scene.cut * scene.others.reduce((sum, box) => sum + tornCost(scene, box, dx, dy), 0);
 
 /** What it costs that something around the cards of a step is not seen: by how much of it is out of view, or under a bar. */
 function cutOff({ rims, view, bars }, dx, dy) {
   const room = [0, 0, view.width, view.height];
-  const part = (box) => (shared(box, room) - bars.reduce((sum, bar) => sum + shared(box, bar), 0)) / shared(box, box);
-  return RIM * rims.reduce((sum, box) => sum + 1 - part(moved(box, dx, dy)), 0);
+  const part = (box) => (commonArea(box, room) - bars.reduce((sum, bar) => sum + commonArea(box, bar), 0)) / commonArea(box, box);
+  return RIM * rims.reduce((sum, box) => sum + 1 - part(moveBox(box, dx, dy)), 0);
 }
 
 /** How torn a card looks that is in view only in part: more where something lies over it than where the border cuts it. */
-function torn({ view, bars }, box, dx, dy) {
-  const one = moved(box, dx, dy);
-  const seen = shared(one, [0, 0, view.width, view.height]);
-  if (seen > 0 && bars.some((bar) => shared(one, bar) > 0)) return UNDER;
-  return seen > 0 && seen < shared(one, one) - 1 ? 1 : 0;
+function tornCost({ view, bars }, box, dx, dy) {
+  const one = moveBox(box, dx, dy);
+  const seen = commonArea(one, [0, 0, view.width, view.height]);
+  if (seen > 0 && bars.some((bar) => commonArea(one, bar) > 0)) return UNDER;
+  return seen > 0 && seen < commonArea(one, one) - 1 ? 1 : 0;
 }
 
 /** How many px one would look past the ends of the graph; of one that has room along an axis, how many px of it would be out of view. */
 function past({ ends: [x0, y0, x1, y1], view: { width, height, bare } }, dx, dy) {
   /** @type {(low: number, high: number, size: number, room: number[], spare?: number) => number} */
-  const along = (low, high, size, [before, after], spare = 2 * LEAST_END) => (high - low <= size - spare
+  const overhang = (low, high, size, [before, after], spare = 2 * LEAST_END) => (high - low <= size - spare
     ? Math.max(0, LEAST_END - low) + Math.max(0, high + LEAST_END - size) : Math.max(0, low - before) + Math.max(0, size - after - high));
   const { sides, heights } = bare ? BARE_ENDS : ENDS;
-  return along(x0 + dx, x1 + dx, width, sides) + along(y0 + dy, y1 + dy, height, heights, bare ? 2 * LEAST_END : UNDER_BARS);
+  return overhang(x0 + dx, x1 + dx, width, sides) + overhang(y0 + dy, y1 + dy, height, heights, bare ? 2 * LEAST_END : UNDER_BARS);
 }

@@ -2,7 +2,7 @@
 
 import { icon } from "./icons.mjs";
 import { Lane } from "./lane.mjs";
-import { h, unbroken } from "../page/dom.mjs";
+import { h, unbrokenText } from "../page/dom.mjs";
 import { SPEEDS } from "./player.mjs";
 import { sentence, stopAt } from "../scene/levels.mjs";
 
@@ -15,7 +15,7 @@ export class Footer {
     this.play = button("play", "Play", "Space", acts.toggle);
     this.play.classList.add("bs-play");
     this.lane = new Lane(acts);
-    this.speed = h("select.bs-speed", { "aria-label": "Speed", title: "Speed (< and >)", onchange: (event) => this.chosen(event.target, acts) },
+    this.speed = h("select.bs-speed", { "aria-label": "Speed", title: "Speed (< and >)", onchange: (event) => this.onChoose(event.target, acts) },
       ...SPEEDS.map((speed) => h("option", { value: String(speed), selected: speed === 1 }, `${speed}\u00d7`)));
     const transport = h("div.bs-transport", { role: "group", "aria-label": "Transport" },
       button("first", "First step", "Home", acts.first), button("previousCall", "Previous backward call", "Page Up", acts.previousCall),
@@ -30,7 +30,7 @@ export class Footer {
   }
 
   /** The arrows belong to time again once a speed is chosen. */
-  chosen(select, acts) {
+  onChoose(select, acts) {
     acts.speed(Number(select.value));
     select.blur();
   }
@@ -53,7 +53,7 @@ export class Footer {
     const kind = stopAt(this.level, t)?.step.kind ?? "";
     if (this.lead.textContent !== lead) this.lead.textContent = lead;
     if (this.text.textContent !== text) {
-      this.text.replaceChildren(...unbroken(text));
+      this.text.replaceChildren(...unbrokenText(text));
       this.say.title = text;
     }
     this.say.dataset.kind = kind;
@@ -64,7 +64,7 @@ export class Footer {
     this.lane.theme(tokens);
   }
 
-  playing(on) {
+  showPlaying(on) {
     this.play.replaceChildren(icon(on ? "pause" : "play"));
     this.play.setAttribute("aria-label", on ? "Pause" : "Play");
     this.play.title = on ? "Pause (Space)" : "Play (Space)";

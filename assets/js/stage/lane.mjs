@@ -1,14 +1,14 @@
 // The timeline. A small program has a lane: a segment per phase with the call as written, a stroke per step, marks, the playhead. A large
 // one has a flame chart that can be zoomed: an overview, rows of phases, modules and ops.
 
-import { contextOf, h, sized, turned } from "../page/dom.mjs";
+import { contextOf, h, prepareContext, wheelPixels } from "../page/dom.mjs";
 import { coloursOf, edgesOf, OVERVIEW, overviewPlace, paintFlame, placeOf, sheetOf } from "../paint/flame.mjs";
 import { fonts, Ruler, writer } from "../geometry/text.mjs";
 import { withMinus } from "../scene/format.mjs";
-import { chartOf, following, isWhole, shifted, spanAt, viewOf, zoomed } from "../scene/flame.mjs";
+import { chartOf, followStep, isWhole, shiftView, spanAt, viewOf, zoomView } from "../scene/flame.mjs";
 import { inOneLine } from "../scene/lines.mjs";
 import { isClosed, levelOf, sentence, stopAt } from "../scene/levels.mjs";
-import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spoken, strokeStride, withLabelOf } from "../scene/timeline.mjs";
+import { currentStep, isNamed, isPlain, phaseIndex, phaseLabels, spokenText, strokeStride, withLabelOf } from "../scene/timeline.mjs";
 
 /** @import { Chart, View } from "../scene/flame.mjs" */
 /** @import { Level } from "../scene/levels.mjs" */
@@ -77,7 +77,7 @@ export class Lane {
     this.element.addEventListener("pointerup", (event) => this.release(event));
     this.element.addEventListener("pointercancel", (event) => this.release(event));
     this.element.addEventListener("pointerleave", () => this.hideTip());
-    this.element.addEventListener("dblclick", (event) => this.zoomTo(this.under(event)?.span ?? null));
+    this.element.addEventListener("dblclick", (event) => this.zoomTo(this.spanUnder(event)?.span ?? null));
     this.element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.element.addEventListener("keydown", (event) => this.key(event));
   }
@@ -157,7 +157,7 @@ export class Lane {
     this.element.setAttribute("aria-valuenow", String(Math.ceil(t)));
     this.element.setAttribute("aria-valuetext", `${lead} ${text}`);
     const stop = stopAt(this.level, t);
-    if (this.chart && stop && !this.drag && !isWhole(this.view, this.total)) this.view = following(this.view, this.total, ...this.placesOf(stop));
+    if (this.chart && stop && !this.drag && !isWhole(this.view, this.total)) this.view = followStep(this.view, this.total, ...this.placesOf(stop));
     this.paint();
   }
 
@@ -186,7 +186,7 @@ export class Lane {
   }
 
   /** The row of the chart under the pointer, and the span in it. @returns {{ row: number, span: Span | null } | null} */
-  under(event) {
+  spanUnder(event) {
     if (!this.chart) return null;
     const { y } = this.spot(event);
     const row = this.sheet.bands.findIndex((band) => y >= band.y - 1 && y <= band.y + band.h + 1);
@@ -206,7 +206,7 @@ export class Lane {
     else if (this.chart && event.button === 1) this.drag = "pan";
     else if (this.chart && y < OVERVIEW + 2) this.takeBrush(x);
     else if (this.printAt(event)) this.drag = "press";
-    else if (this.chart && (this.under(event)?.row ?? 0) > 0 && Math.abs(x - this.x(this.t)) > NEAR) this.drag = "press";
+    else if (this.chart && (this.spanUnder(event)?.row ?? 0) > 0 && Math.abs(x - this.x(this.t)) > NEAR) this.drag = "press";
     else this.scrub(event);
   }
 
@@ -237,7 +237,7 @@ export class Lane {
     if (this.drag === "range") return;
     const { from, to } = this.view;
     const place = this.overviewAt(x);
-    if (place < from || place > to) this.look(shifted(this.view, this.total, place - (from + to) / 2));
+    if (place < from || place > to) this.look(shiftView(this.view, this.total, place - (from + to) / 2));
     this.begin.view = this.view;
   }
 
@@ -260,14 +260,14 @@ export class Lane {
     }
     const { from, to } = this.begin.view;
     if (this.drag === "scrub") this.seek(this.scrubTime(event));
-    else if (this.drag === "pan") this.look(shifted(this.begin.view, this.total, (-by * (to - from)) / (this.sheet.right - this.sheet.left)));
-    else if (this.drag === "brush") this.look(shifted(this.begin.view, this.total, (by * this.total) / (this.sheet.right - this.sheet.left)));
-    else if (this.drag === "range" && Math.abs(by) > MOVED) this.look(viewOf(this.marked(x), this.total));
+    else if (this.drag === "pan") this.look(shiftView(this.begin.view, this.total, (-by * (to - from)) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "brush") this.look(shiftView(this.begin.view, this.total, (by * this.total) / (this.sheet.right - this.sheet.left)));
+    else if (this.drag === "range" && Math.abs(by) > MOVED) this.look(viewOf(this.markedRange(x), this.total));
     else if (this.drag === "pinch") this.pinch(event);
   }
 
   /** What was marked on the overview, up to a point. */
-  marked(x) {
+  markedRange(x) {
     const [start, end] = [this.begin.x, x].map((one) => this.overviewAt(one)).sort((a, b) => a - b);
     return { start, end };
   }
@@ -281,8 +281,8 @@ export class Lane {
     const time = (x) => this.view.from + ((x - this.sheet.left) / (this.sheet.right - this.sheet.left)) * (this.view.to - this.view.from);
     const size = this.view.to - this.view.from;
     const middle = time((a + b) / 2);
-    const closer = zoomed(this.view, this.total, middle, Math.max(d - c, 8) / Math.max(b - a, 8));
-    this.look(shifted(closer, this.total, (((a + b) - (c + d)) / 2 / (this.sheet.right - this.sheet.left)) * size));
+    const closer = zoomView(this.view, this.total, middle, Math.max(d - c, 8) / Math.max(b - a, 8));
+    this.look(shiftView(closer, this.total, (((a + b) - (c + d)) / 2 / (this.sheet.right - this.sheet.left)) * size));
   }
 
   release(event) {
@@ -290,7 +290,7 @@ export class Lane {
     const { drag } = this;
     this.drag = null;
     if (drag === "pinch" && this.fingers.size) { this.goOnWithOne(); return; }
-    if (drag === "press" || (drag === "range" && isWhole(this.view, this.total))) this.seek(this.clicked(event));
+    if (drag === "press" || (drag === "range" && isWhole(this.view, this.total))) this.seek(this.timeOfClick(event));
     if (drag !== "scrub") return;
     this.seek(Math.round(this.timeAt(event)));
     this.scrubbing(false);
@@ -304,10 +304,10 @@ export class Lane {
   }
 
   /** A click on a module leads to its end, one on an op to that of the op. */
-  clicked(event) {
+  timeOfClick(event) {
     const print = this.printAt(event);
     if (print) return print.step;
-    const target = this.under(event);
+    const target = this.spanUnder(event);
     const t = this.timeAt(event);
     return target?.span ? target.span.end : target?.row === this.sheet.bands.length - 1 ? Math.min(Math.floor(t) + 1, this.count) : Math.round(t);
   }
@@ -334,21 +334,21 @@ export class Lane {
     if (!this.chart || !this.scene) return;
     event.preventDefault();
     this.hideTip();
-    const by = turned(event);
+    const by = wheelPixels(event);
     const along = Math.abs(by.x) > Math.abs(by.y) ? by.x : event.shiftKey ? by.y : 0;
     const { from, to } = this.view;
     const under = from + ((this.spot(event).x - this.sheet.left) / (this.sheet.right - this.sheet.left)) * (to - from);
-    if (along) this.look(shifted(this.view, this.total, (along * (to - from)) / this.width));
-    else this.look(zoomed(this.view, this.total, under, Math.exp(-by.y * (event.ctrlKey ? PINCH : WHEEL))));
+    if (along) this.look(shiftView(this.view, this.total, (along * (to - from)) / this.width));
+    else this.look(zoomView(this.view, this.total, under, Math.exp(-by.y * (event.ctrlKey ? PINCH : WHEEL))));
   }
 
   /** Keys while the timeline has the focus: + and - zoom around the playhead, 0 shows all, Enter goes into the step and Escape out of it. */
   key(event) {
     if (!this.chart || event.ctrlKey || event.metaKey || event.altKey) return;
     const place = Math.min(Math.max(this.chart.axis.place(this.t), this.view.from), this.view.to);
-    const near = (factor) => this.look(zoomed(this.view, this.total, place, factor));
+    const zoomBy = (factor) => this.look(zoomView(this.view, this.total, place, factor));
     const keys = {
-      "+": () => near(CLOSER), "=": () => near(CLOSER), "-": () => near(1 / CLOSER), _: () => near(1 / CLOSER), 0: () => this.zoomTo(null),
+      "+": () => zoomBy(CLOSER), "=": () => zoomBy(CLOSER), "-": () => zoomBy(1 / CLOSER), _: () => zoomBy(1 / CLOSER), 0: () => this.zoomTo(null),
       Enter: () => this.acts.into(), Escape: () => this.acts.out(),
     };
     if (!keys[event.key]) return;
@@ -359,7 +359,7 @@ export class Lane {
   showTip(event) {
     const k = Math.min(Math.floor(this.timeAt(event)), this.count - 1);
     if (k < 0) return;
-    const span = this.under(event)?.span;
+    const span = this.spanUnder(event)?.span;
     const print = this.printAt(event);
     this.tip.textContent = print ? `Printed: ${inOneLine(print)}` : span ? `${span.label}: ${withMinus(span.say)}` : this.tipOf(k);
     this.tip.hidden = false;
@@ -371,7 +371,7 @@ export class Lane {
     const mark = this.scene.marks.find((one) => one.step === k && !QUIET.has(one.kind));
     const phase = this.scene.phases[phaseIndex(this.scene, k)];
     const call = phase && !isPlain(phase) && !mark ? `  (${phase.label})` : ""; // above its segment it may have had no room
-    return `${k + 1}. ${spoken(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
+    return `${k + 1}. ${spokenText(this.scene.steps[k])}${mark ? `  (${mark.label})` : call}`;
   }
 
   hideTip() {
@@ -381,7 +381,7 @@ export class Lane {
   paint() {
     if (!this.scene || this.width < 40) return;
     const dpr = window.devicePixelRatio || 1;
-    const context = sized(this.canvas, this.width, this.height, dpr);
+    const context = prepareContext(this.canvas, this.width, this.height, dpr);
     if (this.chart) {
       this.paintChart(context, dpr);
       return;
@@ -401,7 +401,7 @@ export class Lane {
     const frame = { ruler, tokens, colours, chart, sheet, view, kinds };
     const key = `${view.from} ${view.to} ${width} ${dpr} ${tokens.panel} ${tokens.gradient}`;
     if (key !== this.painted) {
-      paintFlame({ ...frame, context: sized(this.still, width, this.height, dpr) });
+      paintFlame({ ...frame, context: prepareContext(this.still, width, this.height, dpr) });
       this.painted = key;
     }
     context.drawImage(this.still, 0, 0, width, this.height);

@@ -66,8 +66,8 @@ export class Minimap {
     if (this.canvas.width !== W * view.dpr) [this.canvas.width, this.canvas.height] = [W * view.dpr, H * view.dpr];
     const [wide, high] = [(W - 2 * INSET) / (bounds[2] - bounds[0] || 1), (H - 2 * INSET) / (bounds[3] - bounds[1] || 1)];
     const even = Math.min(wide, high);
-    const thick = (size) => Math.max(even, THICK / (size || 1));
-    const [sx, sy] = [Math.min(wide, thick(bounds[2] - bounds[0])), Math.min(high, thick(bounds[3] - bounds[1]))];
+    const thickness = (size) => Math.max(even, THICK / (size || 1));
+    const [sx, sy] = [Math.min(wide, thickness(bounds[2] - bounds[0])), Math.min(high, thickness(bounds[3] - bounds[1]))];
     const x = W / 2 - ((bounds[0] + bounds[2]) / 2) * sx;
     const y = H / 2 - ((bounds[1] + bounds[3]) / 2) * sy;
     this.transform = { sx, sy, x, y };

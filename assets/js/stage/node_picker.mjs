@@ -21,7 +21,7 @@ export class NodePicker {
     return this.request !== null;
   }
 
-  /** `ask`: { text, why(node) → why it cannot be chosen, or null, take(node), ended(cancelled) }. */
+  /** `ask`: { text, why(node) → why it cannot be chosen, or null, take(node), onEnd(cancelled) }. */
   begin(ask) {
     this.end();
     this.request = ask;
@@ -66,7 +66,7 @@ export class NodePicker {
     const { request } = this;
     this.request = null;
     this.show(false);
-    request.ended(cancelled);
+    request.onEnd(cancelled);
     return true;
   }
 }

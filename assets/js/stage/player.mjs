@@ -17,12 +17,12 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 export class Player {
   /**
-   * @param {(t: number) => void} changed is called whenever the time has changed
-   * @param {(on: boolean) => void} played when playing starts or stops
+   * @param {(t: number) => void} onChange is called whenever the time has changed
+   * @param {(on: boolean) => void} onPlay when playing starts or stops
    */
-  constructor(changed, played) {
-    this.changed = changed;
-    this.played = played;
+  constructor(onChange, onPlay) {
+    this.onChange = onChange;
+    this.onPlay = onPlay;
     /** @type {Scene} none before the first is loaded */
     this.scene = /** @type {any} */ (null);
     /** @type {Level} what one step is */
@@ -57,7 +57,7 @@ export class Player {
   move(t) {
     if (t === this.t) return;
     this.t = t;
-    this.changed(t);
+    this.onChange(t);
   }
 
   /**
@@ -107,7 +107,7 @@ export class Player {
     this.before = performance.now();
     if (playing) {
       this.playing = true;
-      this.played(true);
+      this.onPlay(true);
     }
     requestAnimationFrame(this.frame);
   }
@@ -117,7 +117,7 @@ export class Player {
     this.running = false;
     this.playing = false;
     this.target = null;
-    if (was) this.played(false);
+    if (was) this.onPlay(false);
   }
 
   frame(now) {
@@ -139,7 +139,7 @@ export class Player {
   }
 
   /** Where a story stops, as long as that is to come. */
-  ahead() {
+  stopAhead() {
     return this.playing && this.t < this.until ? this.until : Infinity;
   }
 
@@ -147,7 +147,7 @@ export class Player {
     this.wait += ms;
     if (this.wait < LEAD + REST) return;
     this.wait = 0;
-    this.move(Math.min(nextStop(this.level, this.t), this.ahead()));
+    this.move(Math.min(nextStop(this.level, this.t), this.stopAhead()));
   }
 
   glide(ms, end) {
@@ -165,7 +165,7 @@ export class Player {
     const lead = this.playing ? LEAD : 0;
     if (this.t - stop.start <= START && this.wait < lead) return;
     const duration = stop.step.flows.length || stop.step.kind === "accumulate" ? MOVE : STILL;
-    const t = Math.min(within(this.t + (ms / duration) * (stop.end - stop.start)), stop.end, end, this.ahead());
+    const t = Math.min(intoStep(this.t + (ms / duration) * (stop.end - stop.start)), stop.end, end, this.stopAhead());
     if (t >= stop.end) this.wait = 0;
     this.move(t);
     if (t >= end) this.stop();
@@ -173,4 +173,4 @@ export class Player {
 }
 
 /** A time on the way through several steps: at the end of one of them it would rest. */
-const within = (t) => (Number.isInteger(t) ? t + START : t);
+const intoStep = (t) => (Number.isInteger(t) ? t + START : t);

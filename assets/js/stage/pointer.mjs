@@ -7,7 +7,7 @@ import { normOfDot, normOfEdge } from "../scene/scale.mjs";
 import { memberAt } from "../scene/stacks.mjs";
 import { isLeaf, placeAt, rowState } from "../scene/state.mjs";
 import { at } from "../scene/timeline.mjs";
-import { h, turned } from "../page/dom.mjs";
+import { h, wheelPixels } from "../page/dom.mjs";
 import { wireAt } from "../geometry/wiring.mjs";
 import { wireText } from "../paint/wires.mjs";
 
@@ -28,7 +28,7 @@ const HIT = 7; // px around an edge or a wire that count as on it
  * @type {(stage: Stage, clientX: number, clientY: number) => Found}
  */
 export function pick(stage, clientX, clientY) {
-  const [x, y] = toWorld(stage.camera, stage.view, ...stage.local(clientX, clientY));
+  const [x, y] = toWorld(stage.camera, stage.view, ...stage.localPoint(clientX, clientY));
   /** @type {Found} */
   const target = { x, y, node: null, row: null, cell: -1, group: null, fold: false, wire: null, edge: null, dot: null, member: null };
   const { moment } = stage;
@@ -55,7 +55,7 @@ export function pick(stage, clientX, clientY) {
 
 function edgeAt(stage, x, y) {
   const reach = HIT / stage.camera.zoom;
-  return stage.plane.edges.within([x - reach, y - reach, x + reach, y + reach]).find((edge) => {
+  return stage.plane.edges.itemsIn([x - reach, y - reach, x + reach, y + reach]).find((edge) => {
     const { forward, back, through } = stage.plane.routes.get(edge.id);
     return [forward, back, through].some((route) => route.distance(x, y) < reach);
   }) ?? null;
@@ -64,7 +64,7 @@ function edgeAt(stage, x, y) {
 /**
  * @param {Stage} stage
  * @param {{ select: (id: string | null) => void, fold: (id: string) => void, find: (id: string) => void, edit: (node: Node, row: Row, cell: number) => boolean,
- *   cellClick: (node: Node, row: Row, cell: number) => boolean, choose: (node: Node | Group) => void, panned: () => void }} acts
+ *   cellClick: (node: Node, row: Row, cell: number) => boolean, choose: (node: Node | Group) => void, onPan: () => void }} acts
  */
 export function listen(stage, acts) {
   const tip = h("div.bs-tip", { role: "tooltip", hidden: true });
@@ -92,7 +92,7 @@ export function listen(stage, acts) {
     host.classList.add("bs-dragging");
     stage.pan((event.clientX - drag.x) / stage.large, (event.clientY - drag.y) / stage.large);
     Object.assign(drag, { x: event.clientX, y: event.clientY });
-    acts.panned();
+    acts.onPan();
   });
   const release = (event) => {
     host.classList.remove("bs-dragging");
@@ -106,8 +106,8 @@ export function listen(stage, acts) {
   host.addEventListener("dblclick", (event) => onCanvas(event) && doublePress(stage, acts, event));
   host.addEventListener("wheel", (event) => {
     event.preventDefault();
-    acts.panned();
-    stage.zoom(Math.exp(-turned(event).y * (event.ctrlKey ? 0.01 : 0.0016)), stage.local(event.clientX, event.clientY));
+    acts.onPan();
+    stage.zoom(Math.exp(-wheelPixels(event).y * (event.ctrlKey ? 0.01 : 0.0016)), stage.localPoint(event.clientX, event.clientY));
   }, { passive: false });
 }
 
@@ -160,7 +160,7 @@ function setHover(stage, tip, hit, event) {
   tip.hidden = !text;
   if (!text || !event) return;
   if (tip.textContent !== text) tip.textContent = text;
-  const [left, top] = stage.local(event.clientX, event.clientY);
+  const [left, top] = stage.localPoint(event.clientX, event.clientY);
   const x = Math.min(left + 14, stage.view.width - tip.offsetWidth - 8);
   const y = top + 20;
   const over = y + tip.offsetHeight > stage.view.height ? y - tip.offsetHeight - 30 : y;

@@ -1,9 +1,9 @@
 // The strip over a root: ones, one-hot, random, zeros for the gradient to pass, or none.
 
 import { toScreen, toWorld } from "../geometry/camera.mjs";
-import { boxOf, shared } from "../scene/card.mjs";
+import { boxOf, commonArea } from "../scene/card.mjs";
 import { NONE_PASSED } from "../scene/shared.mjs";
-import { editable, editOf, unpassed } from "./editor.mjs";
+import { editableSubject, editOf, unpassedSubject } from "./editor.mjs";
 import { keepFocus } from "./footer.mjs";
 import { h } from "../page/dom.mjs";
 
@@ -80,7 +80,7 @@ export class Presets {
   subject(node) {
     const row = node.rows.find((one) => one.key === "seed");
     const { moment } = this.stage;
-    return row && moment ? editable(moment, node, row) ?? unpassed(moment, node, row) : null;
+    return row && moment ? editableSubject(moment, node, row) ?? unpassedSubject(moment, node, row) : null;
   }
 
   place() {
@@ -89,17 +89,17 @@ export class Presets {
     if (!spot) return; // another scene may not have it; then the strip goes with the next update
     const { width, height } = this.stage.view;
     const [w, h] = [this.element.offsetWidth, this.element.offsetHeight];
-    const [x, y] = this.stage.local(spot.x, spot.y);
+    const [x, y] = this.stage.localPoint(spot.x, spot.y);
     const [dx, dy] = [(spot.width / this.stage.large + w) / 2 + GAP, (spot.height / this.stage.large + h) / 2 + GAP];
-    const within = (at) => Math.min(Math.max(at, w / 2 + EDGE), width - w / 2 - EDGE);
-    const spots = [[within(x), y - dy], [within(x), y + dy], [x - dx, y], [x + dx, y], [within(x), y - dy + GAP - 1], [within(x), y + dy - GAP + 1]]
+    const clampAt = (at) => Math.min(Math.max(at, w / 2 + EDGE), width - w / 2 - EDGE);
+    const spots = [[clampAt(x), y - dy], [clampAt(x), y + dy], [x - dx, y], [x + dx, y], [clampAt(x), y - dy + GAP - 1], [clampAt(x), y + dy - GAP + 1]]
       .filter(([cx, cy]) => cy - h / 2 >= EDGE && cy + h / 2 <= height - EDGE && cx - w / 2 >= EDGE && cx + w / 2 <= width - EDGE);
     const bars = [...document.querySelectorAll(BARS)].map((bar) => bar.getBoundingClientRect())
-      .map((bar) => [...this.stage.local(bar.left, bar.top), ...this.stage.local(bar.right, bar.bottom)]);
+      .map((bar) => [...this.stage.localPoint(bar.left, bar.top), ...this.stage.localPoint(bar.right, bar.bottom)]);
     const { camera, view, callout } = this.stage;
     if (callout) bars.push([...toScreen(camera, view, callout[0], callout[1]), ...toScreen(camera, view, callout[2], callout[3])]);
-    const costs = spots.map((at) => this.covered(at, w, h, bars));
-    const [cx, cy] = spots[costs.indexOf(Math.min(...costs))] ?? [within(x), y + dy];
+    const costs = spots.map((at) => this.coveredArea(at, w, h, bars));
+    const [cx, cy] = spots[costs.indexOf(Math.min(...costs))] ?? [clampAt(x), y + dy];
     Object.assign(this.element.style, { left: `${cx}px`, top: `${cy - h / 2}px` });
   }
 
@@ -110,12 +110,12 @@ export class Presets {
    * @param {number} h
    * @param {number[][]} bars
    */
-  covered([x, y], w, h, bars) {
+  coveredArea([x, y], w, h, bars) {
     const { camera, view, plane } = this.stage;
     const box = [x - w / 2, y - h / 2, x + w / 2, y + h / 2];
-    const cards = plane.nodes.within([...toWorld(camera, view, box[0], box[1]), ...toWorld(camera, view, box[2], box[3])])
+    const cards = plane.nodes.itemsIn([...toWorld(camera, view, box[0], box[1]), ...toWorld(camera, view, box[2], box[3])])
       .map(boxOf).map(([x0, y0, x1, y1]) => [...toScreen(camera, view, x0, y0), ...toScreen(camera, view, x1, y1)]);
-    return [...cards, ...bars].reduce((sum, other) => sum + shared(box, other), 0);
+    return [...cards, ...bars].reduce((sum, other) => sum + commonArea(box, other), 0);
   }
 
   choose(name, event) {
@@ -151,7 +151,7 @@ export class Presets {
   cellClick(node, row, cell) {
     if (!this.hot || row.key !== "seed") return false;
     const { moment } = this.stage;
-    const subject = moment && editable(moment, node, row);
+    const subject = moment && editableSubject(moment, node, row);
     if (subject) this.oneHot(subject, cell);
     return subject !== null;
   }

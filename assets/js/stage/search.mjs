@@ -16,7 +16,7 @@ const [LEAST, MOST] = [2, 12]; // rows
 export class Search {
   /**
    * @param {Stage} stage
-   * @param {{ choose: (entry: Entry) => void, moved: () => void }} acts `choose` selects what was found; `moved` is called when the camera follows the arrows
+   * @param {{ choose: (entry: Entry) => void, onMove: () => void }} acts `choose` selects what was found; `onMove` is called when the camera follows the arrows
    */
   constructor(stage, acts) {
     this.stage = stage;
@@ -36,7 +36,7 @@ export class Search {
     this.note = h("div.bs-find-note");
     this.element = h("search.bs-find", { hidden: true }, this.input, this.list, this.note);
     this.element.addEventListener("keydown", (event) => this.key(event));
-    this.element.addEventListener("focusout", (event) => this.left(event.relatedTarget));
+    this.element.addEventListener("focusout", (event) => this.onLeave(event.relatedTarget));
     this.element.addEventListener("mousedown", (event) => event.target !== this.input && keepFocus(event));
     this.element.addEventListener("wheel", (event) => event.stopPropagation(), { passive: true });
     stage.layer.append(this.element);
@@ -78,7 +78,7 @@ export class Search {
   }
 
   /** The focus went elsewhere on the page. */
-  left(to) {
+  onLeave(to) {
     if (this.open && document.hasFocus() && !this.element.contains(to)) this.close(false);
   }
 
@@ -132,7 +132,7 @@ export class Search {
     if (!length) return;
     this.point((this.at + by + length) % length);
     this.back.camera ??= { camera: this.stage.camera, fitted: this.stage.fitted };
-    this.acts.moved();
+    this.acts.onMove();
     this.stage.reveal(this.place(this.at));
     this.stage.uncover(this.place(this.at), this.element.getBoundingClientRect().left);
   }

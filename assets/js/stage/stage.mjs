@@ -2,7 +2,7 @@
 
 import { allOver, barsOfWhole, isLegendHigh, isLegendOnTop, isUncovered } from "../geometry/overlays.mjs";
 import { boxesOf, boxOf, cellOf, rowsOf, shownAs } from "../scene/card.mjs";
-import { across, between, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
+import { centreAcross, cameraBetween, fit, keep, pan, READABLE, toScreen, visibleBox, zoomAt } from "../geometry/camera.mjs";
 import { follow, overview, PADDING, subjectsOf, WEIGHT } from "./follow.mjs";
 import { Minimap } from "./minimap.mjs";
 import { paintGraph } from "../paint/paint.mjs";
@@ -85,7 +85,7 @@ export class Stage {
 
   /**
    * @param {HTMLElement} host
-   * @param {{ painted: () => void, moved: () => void }} hooks `painted` is called after every frame that painted something, `moved` when the camera
+   * @param {{ onPaint: () => void, onMove: () => void }} hooks `onPaint` is called after every frame that painted something, `onMove` when the camera
    *   or the scene has changed
    */
   constructor(host, hooks) {
@@ -147,8 +147,8 @@ export class Stage {
   /** A canvas of so many px of the screen.  It is not enlarged with the stage, because that would blur every letter. */
   size(canvas, width, height) {
     Object.assign(canvas, { width, height });
-    const own = (px) => (this.large === 1 ? "" : `${px / window.devicePixelRatio}px`);
-    Object.assign(canvas.style, { width: own(width), height: own(height), transform: this.large === 1 ? "" : `scale(${1 / this.large})` });
+    const ownPixels = (px) => (this.large === 1 ? "" : `${px / window.devicePixelRatio}px`);
+    Object.assign(canvas.style, { width: ownPixels(width), height: ownPixels(height), transform: this.large === 1 ? "" : `scale(${1 / this.large})` });
   }
 
   /** Shows all of the stage, its text too, so many times as large: a smaller view of the same place in the page; `bare`: with nothing over it. */
@@ -165,7 +165,7 @@ export class Stage {
    * A point of the page in px of the view.
    * @type {(clientX: number, clientY: number) => Point}
    */
-  local(clientX, clientY) {
+  localPoint(clientX, clientY) {
     const { left, top } = this.host.getBoundingClientRect();
     return [(clientX - left) / this.large, (clientY - top) / this.large];
   }
@@ -188,15 +188,15 @@ export class Stage {
 
   /** Keeps everything where it is on screen, now that the middle of the view has moved so many px to the left. */
   hold(px) {
-    const moved = (camera) => ({ ...camera, x: camera.x - px / camera.zoom });
-    this.camera = moved(this.camera);
-    if (this.glide) Object.assign(this.glide, { from: moved(this.glide.from), to: moved(this.glide.to) });
-    this.hooks.moved();
+    const moveCamera = (camera) => ({ ...camera, x: camera.x - px / camera.zoom });
+    this.camera = moveCamera(this.camera);
+    if (this.glide) Object.assign(this.glide, { from: moveCamera(this.glide.from), to: moveCamera(this.glide.to) });
+    this.hooks.onMove();
   }
 
   /** Shows another scene; of the same program, what one looked at stays where it was. */
   load(index, t, same) {
-    const anchor = same && this.index ? this.folded(index) ?? this.anchor(index) : null;
+    const anchor = same && this.index ? this.foldedCorner(index) ?? this.anchor(index) : null;
     this.index = index;
     this.plane = layPlane(index);
     this.scale.load(index.scene);
@@ -219,7 +219,7 @@ export class Stage {
     const camera = keep(this.camera, was, is);
     if (!this.index.scene.model) return camera;
     const whole = this.cameraFor(null);
-    return this.fitted && isUncovered(this.plane, whole, this.view) ? whole : across(camera, this.view, this.plane.bounds);
+    return this.fitted && isUncovered(this.plane, whole, this.view) ? whole : centreAcross(camera, this.view, this.plane.bounds);
   }
 
   /**
@@ -227,7 +227,7 @@ export class Stage {
    * @param {Index} index
    * @returns {[Point, Point] | null}
    */
-  folded(index) {
+  foldedCorner(index) {
     const seen = visibleBox(this.camera, this.view);
     for (const [id, group] of this.index.groups) {
       const now = index.groups.get(id);
@@ -375,13 +375,13 @@ export class Stage {
     if (!this.plane || !this.view.width) return;
     const node = this.index.nodes.get(this.moment?.active ?? "");
     const focus = node ? [node.x, node.y] : null;
-    const camera = this.opened(this.cameraFor(focus, whole));
+    const camera = this.openingCamera(this.cameraFor(focus, whole));
     if (smooth) this.glideTo(camera, !whole);
     else this.look(camera, true);
   }
 
   /** Of a graph that is not seen whole: what happens now is in view all the same, and the minimap in the best corner for it. */
-  opened(fitted) {
+  openingCamera(fitted) {
     if (isUncovered(this.plane, fitted, this.view)) return fitted;
     const { camera, corner } = follow({ camera: fitted, corner: null }, this.view, this.plane, this.subjects(fitted), true);
     this.minimap.stand(corner);
@@ -404,7 +404,7 @@ export class Stage {
     this.camera = camera;
     this.fitted = fitted;
     this.touch("graph");
-    this.hooks.moved();
+    this.hooks.onMove();
   }
 
   glideTo(camera, fitted = false) {
@@ -446,16 +446,16 @@ export class Stage {
       this.minimap.paint(frame, this.view);
       const moved = String(this.callout) !== String(frame.callout);
       this.callout = frame.callout;
-      if (moved) this.hooks.moved(); // what floats beside a card makes room for the message
+      if (moved) this.hooks.onMove(); // what floats beside a card makes room for the message
       if (this.allWires) frame.wires = this.wires = this.wiresOf([], this.visible);
     }
     frame.rest = this.glide?.to ?? camera; // numbers stand where they will, also on the way there
-    frame.over = this.over(frame.rest);
+    frame.over = this.boxesOver(frame.rest);
     const { picker } = this;
     frame.choosable = picker ? this.visible.filter((node) => picker.allows(node)) : [];
     paintPulses(contextOf(this.pulses), this.view, frame);
     this.dirty.clear();
-    this.hooks.painted();
+    this.hooks.onPaint();
     if (this.glide) this.touch("graph");
   }
 
@@ -469,7 +469,7 @@ export class Stage {
   }
 
   /** What lies over the graph now, in px: no number stands there. */
-  over(camera) {
+  boxesOver(camera) {
     const { view, callout } = this;
     const bars = isUncovered(this.plane, camera, view) ? barsOfWhole(view) : allOver(this.plane, view, this.minimap.corner, this.isLegendHigh);
     if (!callout) return bars;
@@ -513,12 +513,12 @@ export class Stage {
   advanceGlide() {
     if (!this.glide) return;
     const part = Math.min((performance.now() - this.glide.start) / GLIDE, 1);
-    this.camera = between(this.glide.from, this.glide.to, Math.max(part, 0));
+    this.camera = cameraBetween(this.glide.from, this.glide.to, Math.max(part, 0));
     this.dirty.add("graph");
     if (part < 1) return;
     this.fitted = this.glide.fitted;
     this.glide = null;
-    this.hooks.moved();
+    this.hooks.onMove();
   }
 
   /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { across, between, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, zoomAt } from "../../../assets/js/geometry/camera.mjs";
+import { centreAcross, cameraBetween, fit, keep, pan, READABLE, toScreen, toWorld, visibleBox, zoomAt } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
 import { boxOf, cellAt, cellOf, holding, rowsOf } from "../../../assets/js/scene/card.mjs";
 import { curveThrough, distanceTo, flatten, pointAlong, changesLine } from "../../../assets/js/geometry/curve.mjs";
@@ -75,15 +75,15 @@ test("pan, keep and between", () => {
   assert.deepEqual(keep({ x: 0, y: 0, zoom: 1 }, [5, 5], [8, 4]), { x: 3, y: -1, zoom: 1 });
   const a = { x: 0, y: 0, zoom: 1 };
   const b = { x: 10, y: 20, zoom: 4 };
-  assert.deepEqual(between(a, b, 1), b);
-  near(between(a, b, 0.5).zoom, 2);
+  assert.deepEqual(cameraBetween(a, b, 1), b);
+  near(cameraBetween(a, b, 0.5).zoom, 2);
 });
 
 test("what is read line by line stands in the middle, or leaves no empty room at a side", () => {
   const view = { width: 820, height: 400 };
-  assert.equal(across({ x: 700, y: 9, zoom: 1 }, view, [0, 0, 600, 900]).x, 300);
-  assert.deepEqual(across({ x: 100, y: 9, zoom: 1 }, view, [0, 0, 1600, 900]), { x: 400, y: 9, zoom: 1 });
-  assert.equal(across({ x: 900, y: 9, zoom: 1 }, view, [0, 0, 1600, 900]).x, 900);
+  assert.equal(centreAcross({ x: 700, y: 9, zoom: 1 }, view, [0, 0, 600, 900]).x, 300);
+  assert.deepEqual(centreAcross({ x: 100, y: 9, zoom: 1 }, view, [0, 0, 1600, 900]), { x: 400, y: 9, zoom: 1 });
+  assert.equal(centreAcross({ x: 900, y: 9, zoom: 1 }, view, [0, 0, 1600, 900]).x, 900);
 });
 
 test("a hit is the cell under the point, and none in the gaps", () => {
@@ -128,7 +128,7 @@ test("the grid finds what a plain search finds", () => {
   boxes.forEach((box, i) => grid.add(i, box));
   for (const query of [[0, 0, 500, 500], [1000, 1000, 1000, 1000], [-10, -10, 6000, 6000], [7000, 7000, 7100, 7100]]) {
     const plain = boxes.flatMap((b, i) => (b[0] <= query[2] && query[0] <= b[2] && b[1] <= query[3] && query[1] <= b[3] ? [i] : []));
-    assert.deepEqual([...grid.within(query)].sort((a, b) => a - b), plain);
+    assert.deepEqual([...grid.itemsIn(query)].sort((a, b) => a - b), plain);
   }
 });
 

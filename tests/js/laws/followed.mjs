@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { barsOver, hasMap, isNearlyWhole, isUncovered } from "../../../assets/js/geometry/overlays.mjs";
 import { toScreen } from "../../../assets/js/geometry/camera.mjs";
-import { shared } from "../../../assets/js/scene/card.mjs";
+import { commonArea } from "../../../assets/js/scene/card.mjs";
 import { cornerFor, follow, overview, subjectsOf } from "../../../assets/js/stage/follow.mjs";
 import { placedLabels } from "../../../assets/js/paint/labels.mjs";
 import { placeCallout } from "../../../assets/js/paint/message.mjs";
@@ -53,14 +53,14 @@ function shownIn(index, plane, view) {
       const brush = brushAt(k, state.camera);
       const cards = subjectsOf(brush).filter((one) => one.id);
       const bars = barsAt(state, k, brush, cards.map((one) => one.box));
-      const found = bars.flatMap((bar, i) => bars.slice(0, i).flatMap((other, j) => (shared(bar, other) > LOST ? [`${BARS[i]} on ${BARS[j]}`] : [])));
+      const found = bars.flatMap((bar, i) => bars.slice(0, i).flatMap((other, j) => (commonArea(bar, other) > LOST ? [`${BARS[i]} on ${BARS[j]}`] : [])));
       for (const { id, box } of cards) {
         const card = onScreen(state.camera, view, box);
-        bars.forEach((bar, i) => shared(card, bar) > LOST && found.push(`${BARS[i]} on ${id}`));
-        if (shared(card, card) - shared(card, [0, 0, view.width, view.height]) > LOST) found.push(`${id} is cut`);
+        bars.forEach((bar, i) => commonArea(card, bar) > LOST && found.push(`${BARS[i]} on ${id}`));
+        if (commonArea(card, card) - commonArea(card, [0, 0, view.width, view.height]) > LOST) found.push(`${id} is cut`);
       }
       for (const { text, box } of placedLabels({ ...brush, over: bars }, flowsAt(brush.moment))) {
-        bars.forEach((bar, i) => shared(onScreen(state.camera, view, box), bar) > LOST && found.push(`${BARS[i]} on ${text}`));
+        bars.forEach((bar, i) => commonArea(onScreen(state.camera, view, box), bar) > LOST && found.push(`${BARS[i]} on ${text}`));
       }
       return found.map((one) => `step ${k}: ${one}`);
     },

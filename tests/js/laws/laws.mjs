@@ -78,7 +78,7 @@ function calloutOverCards(scene, index, plane) {
     const view = { width, height, dpr: 1 };
     const camera = fit(plane.framed, view, PAD, READABLE, [node.x, node.y]);
     const { x, y, shape } = placeCallout({ ruler, font: fonts(TOKENS, camera.zoom), plane, camera, view, moment, wires }, node, scene.error);
-    const over = plane.nodes.within([x - MARK, y - MARK, x + shape.w + MARK, y + shape.h + MARK]);
+    const over = plane.nodes.itemsIn([x - MARK, y - MARK, x + shape.w + MARK, y + shape.h + MARK]);
     const others = scene.nodes.filter((one) => one.id !== node.id);
     const line = lineTo(others, node, [x, y, x + shape.w, y + shape.h]);
     const struck = others.filter((one) => line.slice(1).some((to, i) => strikes(line[i], to, boxOf(one))));

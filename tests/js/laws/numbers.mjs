@@ -43,11 +43,11 @@ function astray(brush, label) {
   const found = [];
   if (others.some((flat) => crossesBox(flat, box))) found.push("is on the route of another");
   if (live.some((flat) => crossesBox(flat, box))) found.push("is on a wire");
-  if ((text.length > 8 || lead) && plane.nodes.within(box).length) found.push("is on a card");
+  if ((text.length > 8 || lead) && plane.nodes.itemsIn(box).length) found.push("is on a card");
   if (!lead) {
     if (gap * camera.zoom > FAR + 0.01) found.push("is far from its route");
     if (others.some((flat) => distanceToBox(flat, box) <= gap)) found.push("is nearer to another route");
-    if (plane.nodes.within(box).length === 0 && brush.moment.scene.nodes.some((node) => !ends.has(node.id) && awayFrom(boxOf(node), box) <= gap)) found.push("is nearer to a card that is not its end");
+    if (plane.nodes.itemsIn(box).length === 0 && brush.moment.scene.nodes.some((node) => !ends.has(node.id) && awayFrom(boxOf(node), box) <= gap)) found.push("is nearer to a card that is not its end");
     return found;
   }
   const [from, to] = lead;

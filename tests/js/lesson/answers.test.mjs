@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Answers } from "../../../assets/js/lesson/answers.mjs";
-import { changed } from "../../../assets/js/lesson/difference.mjs";
-import { same } from "../../../assets/js/scene/ghosts.mjs";
+import { applyDifference } from "../../../assets/js/lesson/difference.mjs";
+import { isEqual } from "../../../assets/js/scene/ghosts.mjs";
 
 const scene = (id, folded) => ({ revision: { id }, folded, nodes: [], values: [] });
 const edits = (gradient) => ({ leaves: {}, commands: [{ id: "c0", gradient }] });
@@ -19,8 +19,8 @@ const ask = (more) => ({ request: 1, program: "p", edits: null, folds: {}, previ
 
 test("a difference makes a new document and leaves the old one as it was", () => {
   const old = { a: 1, b: [1, 2, 3], c: { d: 1 } };
-  assert.deepEqual(changed(old, [1, { b: [2, 2, { 1: [0, 5] }], e: [0, null] }, ["a"]]), { b: [1, 5], c: { d: 1 }, e: null });
-  assert.deepEqual(changed([1], [2, 3, { 1: [0, 2], 2: [0, 3] }]), [1, 2, 3]);
+  assert.deepEqual(applyDifference(old, [1, { b: [2, 2, { 1: [0, 5] }], e: [0, null] }, ["a"]]), { b: [1, 5], c: { d: 1 }, e: null });
+  assert.deepEqual(applyDifference([1], [2, 3, { 1: [0, 2], 2: [0, 3] }]), [1, 2, 3]);
   assert.deepEqual(old, { a: 1, b: [1, 2, 3], c: { d: 1 } });
 });
 
@@ -29,7 +29,7 @@ test("edits are found whatever the order of their keys; others are answered with
   assert.equal(answers().scene(ask({ revision: "r1" })).edits.commands[0].gradient[0], 1);
   assert.equal(answers().scene(ask({ edits: edits([9]) })).problem.title, "refused");
   assert.match(answers().scene(ask({ edits: edits([3]) })).problem.text, /pip install backstep/);
-  assert.ok(!same([1, [2]], [1, { 0: 2 }]) && !same({ a: 1 }, { b: 1 }) && !same(null, {}));
+  assert.ok(!isEqual([1, [2]], [1, { 0: 2 }]) && !isEqual({ a: 1 }, { b: 1 }) && !isEqual(null, {}));
 });
 
 test("an iteration without changes of its own says that they are those of others", () => {

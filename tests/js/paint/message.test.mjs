@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { boxOf, shared } from "../../../assets/js/scene/card.mjs";
+import { boxOf, commonArea } from "../../../assets/js/scene/card.mjs";
 import { lineTo, paintCallout, placeCallout, struckBy } from "../../../assets/js/paint/message.mjs";
 import { layPlane } from "../../../assets/js/geometry/plane.mjs";
 import { prepare } from "../../../assets/js/scene/state.mjs";
@@ -33,16 +33,16 @@ test("a message keeps away from the rings of cards, and its line from their name
   const nodes = [node("own", 0, 0), node("above", 0, -110, 500), node("right", 150, 0), node("left", -150, 0)];
   const box = placeIn(nodes);
   const others = nodes.slice(1);
-  for (const one of others) assert.equal(shared([box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12], boxOf(one)), 0);
+  for (const one of others) assert.equal(commonArea([box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12], boxOf(one)), 0);
   assert.deepEqual(struckBy(others, lineTo(others, nodes[0], box)), []);
 });
 
 test("a message stands where the bars would be over a view that has none, as in a lecture", () => {
   const nodes = [node("own", 0, 0, 700, 400), node("left", -420, 0, 60, 400), node("right", 420, 0, 60, 400)];
   const bare = placeIn(nodes, [], { ...VIEW, height: 560, bare: true });
-  assert.equal(nodes.reduce((sum, one) => sum + shared(bare, boxOf(one)), 0), 0);
+  assert.equal(nodes.reduce((sum, one) => sum + commonArea(bare, boxOf(one)), 0), 0);
   const barred = placeIn(nodes, [], { ...VIEW, height: 560 });
-  assert.ok(nodes.some((one) => shared(barred, boxOf(one)) > 0), "the same place is under a bar elsewhere");
+  assert.ok(nodes.some((one) => commonArea(barred, boxOf(one)) > 0), "the same place is under a bar elsewhere");
 });
 
 const isUpright = ([[a], [b]]) => a === b;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { pictureOf, scaleOf } from "../../../assets/js/paint/picture.mjs";
 import { layPlane } from "../../../assets/js/geometry/plane.mjs";
 import { prepare, stateAt } from "../../../assets/js/scene/state.mjs";
-import { element, escaped, SvgContext } from "../../../assets/js/paint/svg.mjs";
+import { element, escapeXml, SvgContext } from "../../../assets/js/paint/svg.mjs";
 import { Ruler } from "../../../assets/js/geometry/text.mjs";
 import { case1 } from "../fixtures/case1.mjs";
 import { kitchen } from "../fixtures/kitchen.mjs";
@@ -62,7 +62,7 @@ for (const [name, scene] of [["case1", case1({ previous: [0, 1, 0, 0] })], ["kit
   test(`${name} is well formed at every step, and has the name of every node`, () => {
     for (let t = 0; t <= scene.steps.length; t += 0.5) {
       const texts = parsed(picture(scene, t, { selection: scene.nodes[0].id }).text);
-      for (const node of scene.nodes) assert.ok(texts.includes(escaped(node.label)), `${node.label} at ${t}`);
+      for (const node of scene.nodes) assert.ok(texts.includes(escapeXml(node.label)), `${node.label} at ${t}`);
     }
   });
 }
@@ -79,8 +79,8 @@ test("a picture is tight around what is drawn, and where one looks does not matt
 });
 
 test("text is escaped, and what XML has no place for is replaced", () => {
-  assert.equal(escaped("a < b && \"c\" > \u2264 \u{1D465}"), "a &lt; b &amp;&amp; &quot;c&quot; &gt; \u2264 \u{1D465}");
-  assert.equal(escaped("\u0000a\u001b[31m\ud800\uffff\tb"), "\ufffda\ufffd[31m\ufffd\ufffd\tb");
+  assert.equal(escapeXml("a < b && \"c\" > \u2264 \u{1D465}"), "a &lt; b &amp;&amp; &quot;c&quot; &gt; \u2264 \u{1D465}");
+  assert.equal(escapeXml("\u0000a\u001b[31m\ud800\uffff\tb"), "\ufffda\ufffd[31m\ufffd\ufffd\tb");
   assert.equal(element("a", { b: 1, c: undefined, "fill-opacity": 1, d: "\"" }), "<a b=\"1\" d=\"&quot;\"/>");
 });
 

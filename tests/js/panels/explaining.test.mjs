@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { beside } from "../../../assets/js/page/callout.mjs";
-import { spelled, termsOf } from "../../../assets/js/panels/inspector/terms.mjs";
+import { placeBeside } from "../../../assets/js/page/callout.mjs";
+import { withTerms, termsOf } from "../../../assets/js/panels/inspector/terms.mjs";
 import { layPlane } from "../../../assets/js/geometry/plane.mjs";
 import { SIGNS } from "../../../assets/js/paint/legend_samples.mjs";
 import { describe, nodeState, prepare, rowState, savedState, stateAt } from "../../../assets/js/scene/state.mjs";
@@ -48,11 +48,11 @@ test("a box stands beside its place, inside the window, and covers it only where
   const room = { width: 1000, height: 800 };
   const box = { width: 300, height: 200 };
   const place = (left, top, right, bottom) => ({ left, top, right, bottom });
-  assert.deepEqual(beside(place(0, 100, 300, 400), box, room), { x: 312, y: 100 });
-  assert.deepEqual(beside(place(700, 100, 1000, 400), box, room), { x: 388, y: 100 });
-  assert.deepEqual(beside(place(0, 0, 1000, 100), box, room), { x: 12, y: 112 });
-  assert.deepEqual(beside(place(0, 700, 1000, 800), box, room), { x: 12, y: 488 });
-  const over = beside(place(0, 0, 1000, 800), box, room);
+  assert.deepEqual(placeBeside(place(0, 100, 300, 400), box, room), { x: 312, y: 100 });
+  assert.deepEqual(placeBeside(place(700, 100, 1000, 400), box, room), { x: 388, y: 100 });
+  assert.deepEqual(placeBeside(place(0, 0, 1000, 100), box, room), { x: 12, y: 112 });
+  assert.deepEqual(placeBeside(place(0, 700, 1000, 800), box, room), { x: 12, y: 488 });
+  const over = placeBeside(place(0, 0, 1000, 800), box, room);
   assert.ok(over.x >= 0 && over.y >= 0 && over.x + 300 <= 1000 && over.y + 200 <= 800);
 });
 
@@ -75,7 +75,7 @@ test("terms of a formula stand for the tensors around their op", () => {
 });
 
 test("the line of text has each term once, whatever stands around it", () => {
-  const words = (text, terms) => spelled(text, terms).filter((part) => typeof part !== "string").map((one) => one.textContent);
+  const words = (text, terms) => withTerms(text, terms).filter((part) => typeof part !== "string").map((one) => one.textContent);
   globalThis.document = { createElement: () => ({ setAttribute() {}, append(...all) { this.textContent = all.join(""); } }) };
   const terms = { "w\u0304": {}, w: {}, "net[2].weight": {}, "ab\u0304": {}, x1: {}, "x\u0302": {} };
   assert.deepEqual(words("w\u0304ᵢⱼ = ww · wᵀ · net[2].weight[i, j] · a\u0305b\u0305 · x1ₖ · x\u0302ᵢ · x1y", terms),

@@ -29,7 +29,7 @@ const scene = {
 test("a recorded command passes what the program passes, until it is edited", () => {
   const [first, second] = edits.specs(scene, edits.NONE);
   assert.deepEqual([first.root, first.gradient, first.after], [1, null, 4]);
-  assert.deepEqual(edits.passed(scene.commands[0], scene), [[1, 0]]);
+  assert.deepEqual(edits.passedNumbers(scene.commands[0], scene), [[1, 0]]);
   assert.deepEqual([second.gradient, second.inputs, second.retain_graph], [null, [0], true]);
 });
 
@@ -116,7 +116,7 @@ test("a command is offered the places behind which what it needs exists, and tak
 });
 
 test("a new command stands where it is put, before what stood there", () => {
-  const made = places.put(placed, edits.NONE, edits.fresh(placed, edits.NONE, { kind: "zero", leaf: 0 }), "p0");
+  const made = places.put(placed, edits.NONE, edits.newCommand(placed, edits.NONE, { kind: "zero", leaf: 0 }), "p0");
   assert.deepEqual(ids(made), [["new3", 0], ["c0", 4], ["c1", 7]]);
 });
 
@@ -224,17 +224,17 @@ test("two inputs from ops that are written alike say what went into those", () =
 });
 
 test("where each element has one way at most its derivative is its factor, 0 where it has none", () => {
-  const [line, ...more] = sums.local([[0, 0, 0.5]], value([], [1]), value([2], [0.5, 0]), "x");
+  const [line, ...more] = sums.localLines([[0, 0, 0.5]], value([], [1]), value([2], [0.5, 0]), "x");
   assert.deepEqual([line.label, line.rows, more], ["local", [["0.5", "0"]], []]);
 });
 
 test("one way from another place is a product, which says what it multiplies", () => {
-  const lines = sums.local([[0, 0, 2], [1, 0, 2], [2, 1, 3]], value([2], [5, 7]), value([3], [10, 10, 21]), "w");
+  const lines = sums.localLines([[0, 0, 2], [1, 0, 2], [2, 1, 3]], value([2], [5, 7]), value([3], [10, 10, 21]), "w");
   assert.deepEqual(lines.map((one) => one.rows[0]), [["5·2"], ["5·2"], ["7·3"]]);
 });
 
 test("an element without a way is no sum, beside others that are", () => {
-  const lines = sums.local([[0, 0, 2], [0, 1, 5]], value([2], [1, 1]), value([2], [7, 0]), "w");
+  const lines = sums.localLines([[0, 0, 2], [0, 1, 5]], value([2], [1, 1]), value([2], [7, 0]), "w");
   assert.deepEqual(lines.map((one) => [one.rows[0], one.total]), [[["1·2", "+ 1·5"], "= 7"], [["0"], null]]);
 });
 
@@ -246,7 +246,7 @@ test("each of several receivers has its own local derivatives, that of an op too
 });
 
 test("several products are written as a sum for each element", () => {
-  const lines = sums.local([[0, 0, 2], [0, 1, 5], [1, 1, 4]], value([2], [1, -1]), value([2], [-3, -4]), "w");
+  const lines = sums.localLines([[0, 0, 2], [0, 1, 5], [1, 1, 4]], value([2], [1, -1]), value([2], [-3, -4]), "w");
   assert.deepEqual(lines.map((one) => [one.label, one.rows[0], one.total]), [["w[0]", ["1·2", "+ (−1)·5"], "= −3"], ["w[1]", ["−1·4"], "= −4"]]);
 });
 
@@ -276,12 +276,12 @@ test("a ledger has what came through another leaf with the same tensor as its gr
 
 test("of a long ledger the latest rows stand there, and how many came before", () => {
   const rows = Array.from({ length: 22 }, () => ({ value: value([2], [1, 0]) }));
-  assert.deepEqual(sums.latest(rows.slice(0, 10)), { earlier: 0, rows: rows.slice(0, 10) });
-  assert.equal(sums.latest(rows.slice(0, 11)).earlier, 0); // its own line is no longer than what would stand for it
-  assert.deepEqual(sums.latest(rows), { earlier: 12, rows: rows.slice(12) });
-  assert.deepEqual(sums.latest(rows, 100), { earlier: 0, rows });
+  assert.deepEqual(sums.latestRows(rows.slice(0, 10)), { earlier: 0, rows: rows.slice(0, 10) });
+  assert.equal(sums.latestRows(rows.slice(0, 11)).earlier, 0); // its own line is no longer than what would stand for it
+  assert.deepEqual(sums.latestRows(rows), { earlier: 12, rows: rows.slice(12) });
+  assert.deepEqual(sums.latestRows(rows, 100), { earlier: 0, rows });
   const matrices = rows.map(() => ({ value: value([2, 2], [1, 0, 0, 1]) }));
-  assert.equal(sums.latest(matrices).rows.length, 5); // of two lines each
+  assert.equal(sums.latestRows(matrices).rows.length, 5); // of two lines each
 });
 
 test("a matrix is written in its rows", () => {
@@ -340,20 +340,20 @@ test("letters outside of ASCII survive an address", () => {
 });
 
 test("a value is read in one line", () => {
-  assert.equal(read.brief(value([1, 2], [1, 0.25])), "[1 0.25]");
-  assert.equal(read.brief(value([], [3])), "3");
-  assert.equal(read.brief(value([2, 2], [1, 2, 3, 4])), "[1 2] [3 4]");
-  assert.equal(read.brief(null), "none");
+  assert.equal(read.briefText(value([1, 2], [1, 0.25])), "[1 0.25]");
+  assert.equal(read.briefText(value([], [3])), "3");
+  assert.equal(read.briefText(value([2, 2], [1, 2, 3, 4])), "[1 2] [3 4]");
+  assert.equal(read.briefText(null), "none");
 });
 
 test("of many truth values it is told how many are True", () => {
   const many = { ...value([2, 3, 6], []), data: null, dtype: "bool", stats: { min: 0, max: 1, mean: 0.5, norm: 2, nan: 0, inf: 0, zeros: 32, size: 36 } };
-  assert.equal(read.brief(many), "2×3×6, 4 of 36 True");
+  assert.equal(read.briefText(many), "2×3×6, 4 of 36 True");
 });
 
 test("the numbers of a panel have the digits of the sentences, and nan and infinities the tone of an error", () => {
   assert.deepEqual(read.rowsOf(value([3], [1 / 60, 1 / 3, 0.016667])), [["0.01667", "0.3333", "0.016667"]]);
-  assert.equal(read.brief(value([2], [Math.E, -0.0625])), "[2.718 \u22120.0625]");
+  assert.equal(read.briefText(value([2], [Math.E, -0.0625])), "[2.718 \u22120.0625]");
   assert.deepEqual(["nan", "-inf", "\u2212inf", "4\u00d74, norm nan, 0 \u2026 1", "1\u00b7inf"].map(read.toneOf), Array(5).fill(".odd"));
   assert.deepEqual(["0", "\u22120.0", "none"].map(read.toneOf), Array(3).fill(".zero"));
   assert.deepEqual(["0.5", "info", "10"].map(read.toneOf), ["", "", ""]);
@@ -384,19 +384,19 @@ test("code over several lines reads as one", () => {
 });
 
 test("what is to be seen comes into view, and nothing scrolls where it is", () => {
-  assert.equal(read.scrolled(40, 200, [[60, 80], [150, 170]]), 40);
-  assert.equal(read.scrolled(0, 200, []), 0);
-  assert.ok(read.scrolled(300, 200, [[100, 120]]) <= 100);
-  const [top, bottom] = [read.scrolled(0, 200, [[300, 320], [180, 200]]), read.scrolled(400, 200, [[300, 320], [180, 200]])];
+  assert.equal(read.scrollTopFor(40, 200, [[60, 80], [150, 170]]), 40);
+  assert.equal(read.scrollTopFor(0, 200, []), 0);
+  assert.ok(read.scrollTopFor(300, 200, [[100, 120]]) <= 100);
+  const [top, bottom] = [read.scrollTopFor(0, 200, [[300, 320], [180, 200]]), read.scrollTopFor(400, 200, [[300, 320], [180, 200]])];
   for (const down of [top, bottom]) assert.ok(down <= 180 && down + 184 >= 320, "both, where they fit");
 });
 
 test("of two places too far apart the first one is seen", () => {
   for (const now of [0, 300, 900]) {
-    const down = read.scrolled(now, 200, [[500, 520], [40, 60]]);
+    const down = read.scrollTopFor(now, 200, [[500, 520], [40, 60]]);
     assert.ok(down <= 500 && down + 184 >= 520);
   }
-  assert.equal(read.scrolled(0, 100, [[200, 500]]), 200, "of what is taller than the pane the beginning");
+  assert.equal(read.scrollTopFor(0, 100, [[200, 500]]), 200, "of what is taller than the pane the beginning");
 });
 
 test("a step says which derivative its call computes where there is a second one", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { contrast, readOn } from "../../../assets/js/paint/flame.mjs";
-import { chartOf, following, isWhole, shifted, spanAt, viewOf, waysOf, zoomed } from "../../../assets/js/scene/flame.mjs";
+import { chartOf, followStep, isWhole, shiftView, spanAt, viewOf, waysOf, zoomView } from "../../../assets/js/scene/flame.mjs";
 import { case1 } from "../fixtures/case1.mjs";
 
 const small = case1();
@@ -40,22 +40,22 @@ test("a gradient is darker on the scale of the graph, or on one of its own over 
 });
 
 test("zooming keeps the moment under the pointer, and the view in time", () => {
-  const near = zoomed({ from: 0, to: 100 }, 100, 30, 4);
+  const near = zoomView({ from: 0, to: 100 }, 100, 30, 4);
   assert.deepEqual(near, { from: 22.5, to: 47.5 });
-  assert.deepEqual(zoomed(near, 100, 30, 1 / 4), { from: 0, to: 100 });
-  assert.ok(isWhole(zoomed(near, 100, 30, 0.01), 100));
-  assert.ok(zoomed(near, 100, 30, 1e6).to - zoomed(near, 100, 30, 1e6).from >= 6);
-  assert.deepEqual(shifted(near, 100, 1000), { from: 75, to: 100 });
-  assert.deepEqual(shifted(near, 100, -1000), { from: 0, to: 25 });
+  assert.deepEqual(zoomView(near, 100, 30, 1 / 4), { from: 0, to: 100 });
+  assert.ok(isWhole(zoomView(near, 100, 30, 0.01), 100));
+  assert.ok(zoomView(near, 100, 30, 1e6).to - zoomView(near, 100, 30, 1e6).from >= 6);
+  assert.deepEqual(shiftView(near, 100, 1000), { from: 75, to: 100 });
+  assert.deepEqual(shiftView(near, 100, -1000), { from: 0, to: 25 });
   const one = viewOf({ start: 0, end: 50 }, 100);
   assert.ok(one.from === 0 && one.to >= 50 && one.to < 56);
 });
 
 test("the view goes along with a step that leaves it, on either side, and stays where it sees it", () => {
   const view = { from: 40, to: 60 };
-  assert.equal(following(view, 100, 45, 50), view);
+  assert.equal(followStep(view, 100, 45, 50), view);
   for (const [start, end] of [[60, 63], [80, 90], [97, 100], [30, 41], [0, 2], [10, 90]]) {
-    const { from, to } = following(view, 100, start, end);
+    const { from, to } = followStep(view, 100, start, end);
     assert.ok(Math.abs(to - from - 20) < 1e-9);
     assert.ok(from <= end && to >= end, `the end of ${start} to ${end} is seen`);
     if (end - start <= 16) assert.ok(from <= start, `the begin of ${start} to ${end} is seen`);

@@ -1,7 +1,7 @@
 // The table of a run: which rows it has, and the numbers of a module.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, opened, rowsOf, cellText } from "../../../assets/js/scene/run.mjs";
+import { cells, columnOf, facts, inWords, loopStarts, lossText, modules, initiallyOpen, rowsOf, cellText } from "../../../assets/js/scene/run.mjs";
 
 const parameter = (name, group, shape, sampled = false, input = false) => ({ name, group, shape, sampled, input });
 const same = (values) => [values, values.map((x) => 2 * x), values];
@@ -15,14 +15,14 @@ const run = {
 test("rows begin with the last layers, and a module stands before its parameters", () => {
   assert.deepEqual(rowsOf(run, new Set()).map((row) => row.label), ["blocks.0", "tok.weight"]);
   const many = Array.from({ length: 20 }, (_, k) => ({ name: `m.${k >> 1}.${k % 2 ? "bias" : "weight"}`, group: `m.${k >> 1}`, shape: [2], sampled: false, input: false }));
-  assert.equal(rowsOf({ ...run, parameters: many }, opened({ ...run, parameters: many })).length, 10, "20 parameters in 10 modules are 30 rows");
-  assert.deepEqual(rowsOf(run, opened(run)).map((row) => row.label), ["blocks.0", "a.weight", "a.bias", "tok.weight"]);
+  assert.equal(rowsOf({ ...run, parameters: many }, initiallyOpen({ ...run, parameters: many })).length, 10, "20 parameters in 10 modules are 30 rows");
+  assert.deepEqual(rowsOf(run, initiallyOpen(run)).map((row) => row.label), ["blocks.0", "a.weight", "a.bias", "tok.weight"]);
   assert.deepEqual([...modules(run).keys()], ["model.tok", "model.blocks.0"]);
 });
 
 test("two modules of many parameters are open at first: two rows would leave the page empty", () => {
   const parameters = (modules, each) => Array.from({ length: modules * each }, (_, k) => parameter(`m.part${k % modules}.a${k}.weight`, `m.part${k % modules}`, [2]));
-  const rows = (modules, each) => { const big = { ...run, parameters: parameters(modules, each) }; return rowsOf(big, opened(big)).length; };
+  const rows = (modules, each) => { const big = { ...run, parameters: parameters(modules, each) }; return rowsOf(big, initiallyOpen(big)).length; };
   assert.deepEqual([rows(2, 14), rows(2, 30), rows(7, 4)], [30, 2, 7]);
 });
 
@@ -34,7 +34,7 @@ test("of a numbered model the names keep its own", () => {
 test("long names of an adapter are without the modules around the model and without the ending that all have", () => {
   const names = ["q", "v"].flatMap((x) => ["A", "B"].map((y) => `self_attn.${x}_proj.lora_${y}.default.weight`));
   const parameters = [0, 1].flatMap((k) => names.map((name) => parameter(`model.base_model.model.model.layers.${k}.${name}`, `model.base_model.model.model.layers.${k}`, [2])));
-  const labels = rowsOf({ ...run, parameters }, opened({ ...run, parameters })).map((row) => row.label);
+  const labels = rowsOf({ ...run, parameters }, initiallyOpen({ ...run, parameters })).map((row) => row.label);
   assert.deepEqual(labels.slice(0, 3), ["model.model.layers.1", "self_attn.q_proj.lora_A", "self_attn.q_proj.lora_B"]);
   assert.equal(new Set(labels.slice(0, 5).map((label) => label.slice(-16))).size, 5, "the ends that are seen differ");
 });
@@ -53,7 +53,7 @@ test("a module has the norm of all its gradients, the share of all zeros, and th
 });
 
 test("a cell tells all its numbers, estimates as such, and where there is no gradient", () => {
-  const rows = rowsOf(run, opened(run));
+  const rows = rowsOf(run, initiallyOpen(run));
   assert.deepEqual(cellText(run, rows[1], 0), { head: "model.blocks.0.a.weight, step = 0", text: "gradient norm 3 · update / weight ≈ 0.2 · 50 % zeros · largest element 2" });
   assert.equal(cellText(run, rows[3], 1).text, "no gradient");
   assert.deepEqual(cellText(run, undefined, 1), { head: "step = 1", text: "no gradient" }, "a run without gradients has no rows");

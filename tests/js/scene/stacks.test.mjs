@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { memberAt, neighbour, presentMember, stripOf, toggled } from "../../../assets/js/scene/stacks.mjs";
+import { memberAt, neighbour, presentMember, stripOf, toggleFolds } from "../../../assets/js/scene/stacks.mjs";
 
 const cellsOf = (first, last) => Array.from({ length: last - first + 1 }, (_, i) => ({ id: `s.${first + i}`, label: `b.${first + i}`, norm: [[0, null]] }));
 const stack = (id, first, last, group = null) => ({ id, kind: "group", x: 0, y: 0, w: 260, h: 120, group, cells: cellsOf(first, last) });
@@ -25,16 +25,16 @@ test("the cells of a strip stand in equal lines inside their node, and each is f
 
 test("a stack opens at the member of the present step, and at the one that is named", () => {
   assert.equal(presentMember(folded, folded.nodes[0], 5)?.id, "s.46");
-  assert.deepEqual(toggled(folded, "s", 5), { s: false, "s.46": false });
-  assert.deepEqual(toggled(folded, "s", 0), { s: false, "s.0": false });
-  assert.deepEqual(toggled(folded, "s.7", 5), { s: false, "s.7": false });
+  assert.deepEqual(toggleFolds(folded, "s", 5), { s: false, "s.46": false });
+  assert.deepEqual(toggleFolds(folded, "s", 0), { s: false, "s.0": false });
+  assert.deepEqual(toggleFolds(folded, "s.7", 5), { s: false, "s.7": false });
 });
 
 test("where one opens the other closes, and where the open one closes the stack is one node again", () => {
-  assert.deepEqual(toggled(open, "s.30", 0), { "s.4": true, "s.5…s.47": false, "s.30": false });
-  assert.deepEqual(toggled(open, "s.4", 0), { s: true, "s.4": true });
-  assert.deepEqual(toggled(open, "s", 0), { s: true, "s.4": true });
-  assert.deepEqual(toggled(open, "s.4.0", 0), { "s.4.0": false }, "what is in a member folds as everything does");
+  assert.deepEqual(toggleFolds(open, "s.30", 0), { "s.4": true, "s.5…s.47": false, "s.30": false });
+  assert.deepEqual(toggleFolds(open, "s.4", 0), { s: true, "s.4": true });
+  assert.deepEqual(toggleFolds(open, "s", 0), { s: true, "s.4": true });
+  assert.deepEqual(toggleFolds(open, "s.4.0", 0), { "s.4.0": false }, "what is in a member folds as everything does");
 });
 
 test("the next member opens, and at the ends none", () => {

@@ -5,7 +5,7 @@ import { allOver, barsOfWhole, barsOver, CORNERS, isLegendHigh, isNearlyWhole, i
 import { curveThrough, flatten } from "../../../assets/js/geometry/curve.mjs";
 import { READABLE, toScreen } from "../../../assets/js/geometry/camera.mjs";
 import { WHOLE } from "../../../assets/js/scene/shared.mjs";
-import { shared } from "../../../assets/js/scene/card.mjs";
+import { commonArea } from "../../../assets/js/scene/card.mjs";
 import { cornerFor, follow, overview, subjectsOf, WEIGHT } from "../../../assets/js/stage/follow.mjs";
 import { Grid } from "../../../assets/js/geometry/grid.mjs";
 import { layPlane } from "../../../assets/js/geometry/plane.mjs";
@@ -38,7 +38,7 @@ const card = (id, x) => ({ id, kind: "op", role: "inner", label: id, sub: "", x,
 const about = (...boxes) => boxes.map((box, i) => ({ id: `s${i}`, box, weight: i ? WEIGHT.sends : WEIGHT.now }));
 const onScreen = ({ camera }, [x0, y0, x1, y1]) => [...toScreen(camera, VIEW, x0, y0), ...toScreen(camera, VIEW, x1, y1)];
 const isIn = ([x0, y0, x1, y1]) => x0 >= 0 && y0 >= 0 && x1 <= VIEW.width && y1 <= VIEW.height;
-const isSeen = (found, box) => isIn(onScreen(found, box)) && barsOver(VIEW, found.corner).every((bar) => shared(bar, onScreen(found, box)) < 1);
+const isSeen = (found, box) => isIn(onScreen(found, box)) && barsOver(VIEW, found.corner).every((bar) => commonArea(bar, onScreen(found, box)) < 1);
 
 test("what is in view and under nothing moves nothing, not even the minimap", () => {
   for (const corner of Object.keys(CORNERS)) {
@@ -68,7 +68,7 @@ test("what lies under the buttons or the legend comes out from under them", () =
 test("beside the small legend there is room for cards, which a bar all along would not have", () => {
   const box = [-300, 200, -100, 262];
   assert.equal(follow({ camera: NOW, corner: "top-left" }, VIEW, planeOf(), about(box)).camera, NOW);
-  assert.ok(barsOfWhole(VIEW).some((bar) => shared(bar, onScreen({ camera: NOW }, box)) > 0));
+  assert.ok(barsOfWhole(VIEW).some((bar) => commonArea(bar, onScreen({ camera: NOW }, box)) > 0));
 });
 
 test("the minimap leaves its corner only for what the step is about, and hides nothing of it there", () => {
@@ -91,7 +91,7 @@ test("as the camera moves, the minimap leaves a corner in which it would lie ove
   assert.ok(isSeen(found, out));
   for (const card of Object.values(cards)) {
     const box = onScreen(found, card);
-    assert.ok(barsOver(VIEW, found.corner).every((bar) => shared(bar, box) === 0) || shared(box, [0, 0, VIEW.width, VIEW.height]) === 0, String(box));
+    assert.ok(barsOver(VIEW, found.corner).every((bar) => commonArea(bar, box) === 0) || commonArea(box, [0, 0, VIEW.width, VIEW.height]) === 0, String(box));
   }
 });
 
@@ -161,7 +161,7 @@ test("a graph that is just higher than the room between the bars opens with its 
   assert.ok(camera.zoom >= WHOLE, "at a zoom at which cards say their shapes");
   const found = follow({ camera, corner: null }, view, plane, about(cards.data), true);
   const top = [...toScreen(found.camera, view, 620, -77), ...toScreen(found.camera, view, 830, 83)];
-  assert.ok(top[1] >= 0 && barsOver(view).every((bar) => shared(bar, top) < 1), String(top));
+  assert.ok(top[1] >= 0 && barsOver(view).every((bar) => commonArea(bar, top) < 1), String(top));
   assert.ok(isNearlyWhole(plane, found.camera, view), "nothing is hidden by a minimap");
   assert.ok(!isNearlyWhole(plane, { ...found.camera, y: found.camera.y + 400 }, view), "panned away, it has one");
 });
@@ -173,7 +173,7 @@ test("what a step is about comes out from under the scale of norms and the name 
   for (const box of [[-380, 220, -250, 262], [-470, -258, -390, -235]]) {
     const found = follow({ camera: NOW, corner: "low-right" }, VIEW, plane, about(box));
     assert.ok(isSeen({ camera: NOW, corner: "low-right" }, box), "neither the buttons nor the button of the legend lie over it");
-    assert.ok(allOver(plane, VIEW, found.corner).every((bar) => shared(bar, onScreen(found, box)) < 1), String(box));
+    assert.ok(allOver(plane, VIEW, found.corner).every((bar) => commonArea(bar, onScreen(found, box)) < 1), String(box));
   }
 });
 
@@ -205,5 +205,5 @@ test("the legend with the scale of norms makes room for a card or an edge if not
   assert.deepEqual([between({}, false, below), between({}, false, below, above), between({ low }, false, below, above), between({ high }, false, below)],
     [true, false, true, false], "an edge counts as well, but less than a card");
   assert.equal(between({}, false, beside), false, "an edge whose box is there but not its line covers nothing");
-  assert.ok(allOver({ index: { scene: { norms: [0.001, 1] } } }, VIEW, null, true).every((bar) => shared(bar, [20, VIEW.height - 40, 300, VIEW.height - 20]) === 0));
+  assert.ok(allOver({ index: { scene: { norms: [0.001, 1] } } }, VIEW, null, true).every((bar) => commonArea(bar, [20, VIEW.height - 40, 300, VIEW.height - 20]) === 0));
 });

@@ -11,7 +11,7 @@ import { bunches } from "./command_groups.mjs";
 import { Matrix } from "./matrix.mjs";
 import { isNarrow, isOpen } from "../../page/panels.mjs";
 import * as places from "../../page/command_positions.mjs";
-import { brief, count, lineText } from "../../page/value_text.mjs";
+import { briefText, count, lineText } from "../../page/value_text.mjs";
 import { rootsOf, whyNoRoot } from "./roots.mjs";
 
 const MOST_OF_PANEL = 0.5; // what the calls keep of their panel while the form is open
@@ -42,8 +42,8 @@ export class Commands {
     this.recorded = new Map();
     /** @type {Map<string, Map<string, string>>} by program and command: its call as written, also while an error keeps it from running */
     this.labels = new Map();
-    byId("commands").addEventListener("click", (event) => this.clicked(event));
-    byId("commands").addEventListener("change", (event) => this.chosen(event));
+    byId("commands").addEventListener("click", (event) => this.onClick(event));
+    byId("commands").addEventListener("change", (event) => this.onChange(event));
   }
 
   load(next) {
@@ -126,14 +126,14 @@ export class Commands {
     const changed = members.filter((each) => each.changed).length;
     const wrong = members.some((each) => each.error);
     const what = one.kind === "zero" ? `${members.length} gradients` : `${members.length} calls`;
-    const small = (act, name, sign) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name }, sign);
+    const smallButton = (act, name, sign) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${label}`, title: name }, sign);
     return h("li", { class: `bunch${wrong ? " wrong" : ""}${one.unreached ? " unreached" : ""}` },
       h("div.whole", {},
         h("button.command", { type: "button", "data-do": "unfold", "data-id": one.id, "aria-expanded": isOpen ? "true" : "false" },
           h("span.nth", {}, `${at + 1}–${at + members.length}`),
           h("span.call", {}, h("code", { title: label }, short({ ...one, label })), h("span.weights", {}, `${isOpen ? "▾" : "▸"} ${what}`),
             changed ? h("span.row.wrap", {}, h("span.chip.changed", {}, `${changed} changed`)) : null)),
-        h("span.tools", {}, one.unreached ? null : small("run", "Play from here", "▶"), small("remove-all", `Remove all ${members.length}`, "✕"))),
+        h("span.tools", {}, one.unreached ? null : smallButton("run", "Play from here", "▶"), smallButton("remove-all", `Remove all ${members.length}`, "✕"))),
       isOpen ? h("ol.commands", { "aria-label": label }, members.map((each, i) => this.row(each, at + i, this.scene.steps[each.start]?.say))) : null);
   }
 
@@ -173,14 +173,14 @@ export class Commands {
       one.create_graph ? "create_graph" : null,
       one.inputs ? `inputs: ${one.inputs.map((id) => this.nameOf(id)).join(", ")}` : null,
     ].filter(Boolean).map((text) => h("span.chip.grey", {}, text));
-    const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? (count(one.shape) === 1 ? "implicit gradient 1" : "no gradient") : `gradient ${brief(this.scene.values[one.gradient])}`) : null;
-    const small = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${says || label}`, title: name, disabled: off }, sign);
-    const movable = (by) => places.move(this.scene, this.current(), one.id, by) !== null;
+    const weights = one.kind === "backward" && one.gradient !== null ? h("span.weights", {}, one.implicit ? (count(one.shape) === 1 ? "implicit gradient 1" : "no gradient") : `gradient ${briefText(this.scene.values[one.gradient])}`) : null;
+    const smallButton = (act, name, sign, off) => h("button.quiet", { type: "button", "data-do": act, "data-id": one.id, "aria-label": `${name}: ${says || label}`, title: name, disabled: off }, sign);
+    const canMove = (by) => places.move(this.scene, this.current(), one.id, by) !== null;
     const marks = [one.error ? h("span.chip.red", { title: one.error }, "raised an error") : null, one.changed ? h("span.chip.changed", {}, one.changed) : null];
     return h("li", { "data-command": one.id, class: [this.form?.id === one.id ? "chosen" : "", one.error ? "wrong" : "", one.unreached ? "unreached" : ""].join(" ") },
       h("button.command", { type: "button", "data-do": "choose", "data-id": one.id, disabled: one.unreached, "aria-expanded": this.form?.id === one.id ? "true" : "false" },
         h("span.nth", {}, i + 1), h("span.call", {}, says ? h("span.says", {}, says) : h("code", { title: label }, short({ ...one, label })), weights, chips.length || marks.some(Boolean) ? h("span.row.wrap", {}, marks, chips) : null)),
-      h("span.tools", {}, small("run", "Play from here", "▶", one.start === one.end), small("up", "Earlier", "↑", !movable(-1)), small("down", "Later", "↓", !movable(1)), small("remove", "Remove", "✕")));
+      h("span.tools", {}, smallButton("run", "Play from here", "▶", one.start === one.end), smallButton("up", "Earlier", "↑", !canMove(-1)), smallButton("down", "Later", "↓", !canMove(1)), smallButton("remove", "Remove", "✕")));
   }
 
   leaves() {
@@ -210,7 +210,7 @@ export class Commands {
     return `after line ${place.code.line} · ${lineText(place.code, this.scene.program.files).slice(0, 40)}`;
   }
 
-  clicked(event) {
+  onClick(event) {
     const preset = event.target.closest("[data-preset]");
     if (preset) { this.usePreset(preset.dataset.preset); return; }
     const button = event.target.closest("[data-do]");
@@ -235,7 +235,7 @@ export class Commands {
   }
 
   /** What was typed into the graph: Edits as they stand, or new numbers for a command's gradient or a leaf. */
-  edited(change) {
+  applyEdit(change) {
     if (!change || !this.scene) return;
     if (change.command !== undefined) this.send(edits.change(this.scene, this.current(), change.command, { gradient: change.gradient }));
     else if (change.leaf !== undefined) this.send(edits.setLeaf(this.current(), String(change.leaf), change.values));
@@ -243,7 +243,7 @@ export class Commands {
   }
 
   /** A native list was changed: where a command goes, or where new ones do. */
-  chosen(event) {
+  onChange(event) {
     const act = event.target.dataset?.do;
     if (act === "where") this.where = event.target.value;
     else if (act === "place" && this.form) this.send(places.put(this.scene, this.current(), edits.specs(this.scene, this.current()).find((one) => one.id === this.form.id), event.target.value));
@@ -254,7 +254,7 @@ export class Commands {
     let next = this.current();
     let behind = this.where;
     const ids = specs.map((one) => {
-      const spec = edits.fresh(this.scene, next, one);
+      const spec = edits.newCommand(this.scene, next, one);
       const fits = places.spots(this.scene, next, spec).map((each) => each.key);
       const key = behind && fits.includes(behind) ? behind : behind ? fits[0] : fits[fits.length - 1];
       next = key ? places.put(this.scene, next, spec, key) : edits.add(this.scene, next, one).edits;
@@ -282,8 +282,8 @@ export class Commands {
   duplicate() {
     const one = this.command(this.form.id);
     const copy = { ...edits.specs(this.scene, this.current()).find((spec) => spec.id === this.form.id) };
-    if (copy.gradient === null && !one.implicit) copy.gradient = edits.passed(one, this.scene);
-    const spec = edits.fresh(this.scene, this.current(), copy);
+    if (copy.gradient === null && !one.implicit) copy.gradient = edits.passedNumbers(one, this.scene);
+    const spec = edits.newCommand(this.scene, this.current(), copy);
     this.send(places.put(this.scene, this.current(), spec, this.form.id), () => this.choose(spec.id));
   }
 
@@ -405,7 +405,7 @@ export class Commands {
     const data = numbers || (this.form.data?.length === size ? this.form.data : null) || edits.preset("ones", shape);
     fill(hint, this.form.hot ? "Click the cell that should count." : !value || numbers ? hintOf(numbers, size) : size > DATA ? `Tensors with more than ${DATA.toLocaleString("en")} elements are not sent to the browser: editing one cell sets all others to 1.` : "Fetching the numbers …");
     if (!numbers && value && size <= DATA) this.fetchValues(value, leaf);
-    if (!fresh && this.form.data && edits.same(this.form.data, data)) { this.form.data = data; return; }
+    if (!fresh && this.form.data && edits.isSame(this.form.data, data)) { this.form.data = data; return; }
     this.form.data = [...data];
     if (fresh || !place.dataset.mounted) this.matrix.show(shape, data);
     else this.matrix.fill(shape, data);
@@ -429,7 +429,7 @@ export class Commands {
 
   caseValue() {
     const seed = this.recorded.get(this.scene.program.id)?.get(this.form?.id);
-    return seed?.value?.data && edits.same(seed.value.shape, this.form.shape) ? seed : null;
+    return seed?.value?.data && edits.isSame(seed.value.shape, this.form.shape) ? seed : null;
   }
 
   usePreset(name) {
@@ -479,7 +479,7 @@ export class Commands {
   /** What the form's other inputs report. A value that we wrote ourselves does not count as a change. */
   flagChanged(name, value) {
     const one = this.form?.mode === "command" ? this.command(this.form.id) : null;
-    if (!one || !this.form.flags || value === null || value === undefined || edits.same(this.form.flags[name], value)) return;
+    if (!one || !this.form.flags || value === null || value === undefined || edits.isSame(this.form.flags[name], value)) return;
     this.form.flags[name] = value;
     const tensors = name === "inputs" ? (value.length ? value.map(edits.tensorOf) : null) : null;
     const changes = { root: () => this.rootChange(value), retain: () => ({ retain_graph: value }), create: () => ({ create_graph: value, ...(value ? { retain_graph: true } : {}) }), inputs: () => ({ inputs: tensors }) };
@@ -498,7 +498,7 @@ export class Commands {
       text: `Choose where ${short({ ...one, label: this.labelOf(one) })} starts`,
       why: (node) => spec ? whyNoRoot(this.scene, spec, one.start, node) : null,
       take: (node) => { const id = node.twin ?? node.id; this.player.select(id); this.flagChanged("root", rootsOf(this.scene, one.root).find((each) => edits.tensorOf(each.id) === edits.tensorOf(id))?.id); },
-      ended: (cancelled) => {
+      onEnd: (cancelled) => {
         byId("command-pick").setAttribute("aria-pressed", "false");
         if (over) this.panels.toggle("right", true);
         if (cancelled) byId("command-pick").focus({ preventScroll: true });
@@ -511,7 +511,7 @@ export class Commands {
     const { shape } = this.node(id);
     const spec = edits.specs(this.scene, this.current()).find((one) => one.id === this.form.id);
     if (spec?.gradient === NONE_PASSED) return { root: edits.tensorOf(id), gradient: NONE_PASSED };
-    const fits = this.form.data && this.form.shape && edits.same(shape, this.form.shape);
+    const fits = this.form.data && this.form.shape && edits.isSame(shape, this.form.shape);
     const gradient = count(shape ?? []) === 1 ? null : nest(fits ? this.form.data : edits.preset("ones", shape ?? []), shape ?? []);
     return { root: edits.tensorOf(id), gradient };
   }

@@ -14,7 +14,7 @@ const COARSE = 4; // bits of a channel that tell colours apart while they are co
  */
 export function gif(width, height, pictures) {
   const palette = paletteOf(pictures);
-  const near = nearest(palette);
+  const near = nearestIndex(palette);
   const table = palette.flat().concat(Array(3 * (COLOURS - palette.length)).fill(0));
   const parts = [ascii("GIF89a"), [...word(width), ...word(height), 0xf7, 0, 0], table, [0x21, 0xff, 11], ascii("NETSCAPE2.0"), [3, 1, 0, 0, 0]];
   for (const { pixels, hundredths } of pictures) {
@@ -49,7 +49,7 @@ function paletteOf(pictures) {
 }
 
 /** The index of the nearest colour, remembered by colours that are alike. */
-function nearest(palette) {
+function nearestIndex(palette) {
   const indices = new Map();
   return (r, g, b) => {
     const key = ((r >> 2) << 12) | ((g >> 2) << 6) | (b >> 2);

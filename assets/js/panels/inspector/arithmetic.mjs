@@ -2,7 +2,7 @@
 import { element, indexText, num, result, toNumber } from "../../scene/format.mjs";
 import { SMALL } from "../../scene/shared.mjs";
 import { at as trackAt, changedBy } from "../../scene/timeline.mjs";
-import { brief, ofWhat, resultOf, table } from "../../page/value_text.mjs";
+import { briefText, ofWhat, resultOf, table } from "../../page/value_text.mjs";
 
 /** @import { Code, Edge, Num, Node, Scene, Step, Value, Wire } from "../../scene/scene.d.ts" */
 /** @import { Held } from "../../scene/format.mjs" */
@@ -17,7 +17,7 @@ const LATEST = 10; // lines of a ledger that stand there unasked: what it comes 
  */
 export function cellsOf(value) {
   if (!value) return [["none"]];
-  if (!value.data || value.data.length > SMALL) return [brief(value).split(/(?<=,) /)];
+  if (!value.data || value.data.length > SMALL) return [briefText(value).split(/(?<=,) /)];
   const [rows, cols] = table(value.shape);
   return Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => element(/** @type {Held} */ (value), r * cols + c)));
 }
@@ -48,9 +48,9 @@ function forward(scene, step, k, node, nodes) {
     const into = edge.target === node.id;
     return line(into ? edge.hands ?? resultName(scene, nodes, edge, inputs) : `gives ${nodes.get(edge.target)?.label ?? ""}`.trim(), value, "plain");
   });
-  if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joined(lines);
-  const result = unnamed(scene, k, node);
-  return result ? [...joined(lines), line("gives", result, "plain")] : joined(lines);
+  if (node.kind !== "op" || flows.some(({ edge }) => edge.source === node.id)) return joinAlike(lines);
+  const result = valueWithoutCard(scene, k, node);
+  return result ? [...joinAlike(lines), line("gives", result, "plain")] : joinAlike(lines);
 }
 
 /**
@@ -69,7 +69,7 @@ function resultName(scene, nodes, { source }, inputs) {
  * The result of an op that has no card: what the first op that takes it is given; null where that may be one of several.
  * @type {(scene: Scene, k: number, node: Node) => Value | null}
  */
-function unnamed(scene, k, node) {
+function valueWithoutCard(scene, k, node) {
   const out = new Set(scene.edges.filter((edge) => edge.source === node.id).map((edge) => edge.id));
   for (let later = k + 1; out.size && later < scene.steps.length; later++) {
     const flow = scene.steps[later].flows.find((one) => !one.back && out.has(one.edge) && one.value !== null);
@@ -84,7 +84,7 @@ function unnamed(scene, k, node) {
  * @param {T[]} lines
  * @returns {T[]}
  */
-function joined(lines) {
+function joinAlike(lines) {
   /** @type {Map<string, [T, number]>} */
   const counts = new Map();
   for (const one of lines) {
@@ -118,11 +118,11 @@ function vjp(scene, step, k, node, nodes) {
   const upstream = number === null || number === undefined ? null : scene.values[number];
   const lines = [];
   for (const { flow, edge, value, name, place } of sentBy(scene, step, node, nodes)) {
-    const derivatives = local(flow?.wiring ?? edge?.wiring, upstream, value, name);
-    if (flow?.wiring && derivatives[0]?.isWhole) derivatives.push(...local(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain", isWhole: false })));
+    const derivatives = localLines(flow?.wiring ?? edge?.wiring, upstream, value, name);
+    if (flow?.wiring && derivatives[0]?.isWhole) derivatives.push(...localLines(edge.wiring, upstream, value, name).slice(0, 1).map((one) => ({ ...one, label: "in forward", tone: "plain", isWhole: false })));
     lines.push({ derivatives, name, to: line(`to ${name}${place}`, value, "cotangent") });
   }
-  const each = joined(lines.map(({ derivatives, name, to }) => ({ derivatives, name, to, label: to.label })));
+  const each = joinAlike(lines.map(({ derivatives, name, to }) => ({ derivatives, name, to, label: to.label })));
   const whose = (one, name) => (one.isWhole && each.length > 1 ? { ...one, label: `local for ${name}` } : one);
   return [...(upstream ? [line("upstream", upstream, "upstream")] : []), ...each.flatMap(({ derivatives, name, to, label }) => [...derivatives.map((one) => whose(one, name)), { ...to, label }])];
 }
@@ -145,7 +145,7 @@ const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiri
  * each element that has a way.
  * @type {(wiring: Wire[] | null | undefined, upstream: Value | null | undefined, value: Value, label: string) => SumLine[]}
  */
-export function local(wiring, upstream, value, label) {
+export function localLines(wiring, upstream, value, label) {
   const came = upstream?.data;
   if (!wiring?.length || !came || !value.data) return [];
   const { data } = value;
@@ -189,7 +189,7 @@ export function ledgerOf(scene, node, k) {
 }
 
 /** The latest rows of a long ledger (`more` of them besides), and how many came before; for one alone no line is saved. */
-export function latest(rows, more = 0) {
+export function latestRows(rows, more = 0) {
   let earlier = rows.length;
   for (let room = LATEST; earlier > 0; earlier--) {
     room -= cellsOf(rows[earlier - 1].value).length;

@@ -1,9 +1,9 @@
 // The formula: as text at once; as TeX, set by MathJax, once the time rests. Set formulas are cached and shown again
 // without waiting, so that stepping through a program does not set its formulas twice.
 import { byId, fill, h, mount, setProps } from "../../page/dom.mjs";
-import { list, markDrawn, spelled, termsOf, wire } from "./terms.mjs";
-import { legible } from "./tex.mjs";
-import { wrapped } from "../../page/wrap.mjs";
+import { list, markDrawn, withTerms, termsOf, wire } from "./terms.mjs";
+import { legibleTex } from "./tex.mjs";
+import { wrapFormula } from "../../page/wrap.mjs";
 
 const REST = 160; // ms after which a formula is worth typesetting
 const MOST_KEPT = 400;
@@ -28,7 +28,7 @@ export class Formula {
     this.room = 16; // em
     /** @type {HTMLElement | null} as wide as a hundred x are high */
     this.ruler = null;
-    player.on("play", (on) => { if (!on && this.tex && !this.copies.has(this.tex)) this.later(); });
+    player.on("play", (on) => { if (!on && this.tex && !this.copies.has(this.tex)) this.setLater(); });
     const light = (key) => player.light(this.terms[key]?.id ? this.terms[key] : null);
     wire(byId("inspect-formula-now"), light);
     wire(byId("inspect-terms"), light);
@@ -53,7 +53,7 @@ export class Formula {
   show(lines, scene = null, op = null) {
     this.last = [lines, scene, op];
     if (lines?.length) this.room = this.roomNow() || this.room;
-    const tex = (lines || []).map((line) => `$$${wrapped(legible(line.tex), this.room)}$$`).join("\n\n");
+    const tex = (lines || []).map((line) => `$$${wrapFormula(legibleTex(line.tex), this.room)}$$`).join("\n\n");
     const key = `${tex}|${op}|${scene?.revision.id}`;
     if (key === this.key) return;
     this.key = key;
@@ -66,11 +66,11 @@ export class Formula {
     if (!tex || !lines) return;
     place.setAttribute("aria-label", lines.map((line) => line.text).join("; "));
     if (this.copies.has(tex)) { this.put(place, this.copies.get(tex)); return; }
-    fill(place, lines.map((line) => h("p.formula-text", {}, spelled(line.text, this.terms))));
-    if (!this.player.playing()) this.later();
+    fill(place, lines.map((line) => h("p.formula-text", {}, withTerms(line.text, this.terms))));
+    if (!this.player.playing()) this.setLater();
   }
 
-  later() {
+  setLater() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.setting = this.tex;

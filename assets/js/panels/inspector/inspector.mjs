@@ -3,13 +3,13 @@
 import { num, shapeText, truths, withMinus } from "../../scene/format.mjs";
 import { DAMAGED } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
-import { at as trackAt, currentStep, spoken } from "../../scene/timeline.mjs";
+import { at as trackAt, currentStep, spokenText } from "../../scene/timeline.mjs";
 import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import { errorBox, findingBoxes } from "../../page/errors.mjs";
 import { Figures } from "./figures.mjs";
 import { formulasOf, Formula } from "./formula.mjs";
 import { codeText, lineText, orderOf, rowsOf, toneOf } from "../../page/value_text.mjs";
-import { cellsOf, latest, ledgerOf, linesOf } from "./arithmetic.mjs";
+import { cellsOf, latestRows, ledgerOf, linesOf } from "./arithmetic.mjs";
 import { membersOf, parametersOf } from "./parameters.mjs";
 import { throughTime } from "./time_bars.mjs";
 
@@ -130,8 +130,8 @@ export class Inspector {
     const head = this.headOf(node, details, step);
     const call = this.callAt(step);
     if (!details && node.formula?.length) this.formula.show(formulasOf(node.formula, call), this.scene, node.id);
-    if (!details) { if (!node.formula?.length) this.formula.show(null); this.figures.clear(); this.writeParts(head, waiting()); return; }
-    if (details.problem) { this.formula.show(null); this.figures.clear(); this.writeParts(head, failed(details.problem)); return; }
+    if (!details) { if (!node.formula?.length) this.formula.show(null); this.figures.clear(); this.writeParts(head, skeleton()); return; }
+    if (details.problem) { this.formula.show(null); this.figures.clear(); this.writeParts(head, problemBox(details.problem)); return; }
     this.formula.show(formulasOf(details.formula, call), this.scene, node.id);
     this.writeParts(head, findingBoxes(this.findingsOf(this.elementOf(this.chosen), step)), this.bodyOf(node, details, step + 1));
     this.figures.show(details, step + 1);
@@ -168,7 +168,7 @@ export class Inspector {
         facts.filter(Boolean).map((fact) => h("span.chip.grey", {}, fact)),
         step >= 0 ? h("span.chip.grey", {}, `step ${step + 1}`) : null,
         this.orderChip(this.scene.steps[step])),
-      this.quoted("from ", code, lineText(code, files) || codeText(code, files)),
+      this.sourceLine("from ", code, lineText(code, files) || codeText(code, files)),
       head?.about ? h("p.hint", {}, head.about) : null,
     ];
   }
@@ -183,7 +183,7 @@ export class Inspector {
     if (details.kind === "tensor") parts.push(this.rowValues(node, time, details));
     if (details.kind === "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
     if (details.ledger.length || isLeaf(node)) parts.push(this.ledger(node, details, time));
-    if (details.saved.length) parts.push(this.saved(details, time));
+    if (details.saved.length) parts.push(this.savedSection(details, time));
     if (details.kind !== "tensor") parts.push(throughTime(details.through, time, (step, element) => this.goTo(step, element)));
     if (details.check) parts.push(check("Check against finite differences", details.check));
     if (details.compared) parts.push(check(`Compared with ${details.compared.library}`, details.compared));
@@ -220,7 +220,7 @@ export class Inspector {
     const twin = node.kind === "stub" ? this.nodeOf(node.twin) || node : node;
     return twin.rows.filter((row) => row.key !== "seed").map((row) => {
       const id = trackAt(row.track, time);
-      const large = id === null ? null : bigger(details, row, time) || this.scene.values[id];
+      const large = id === null ? null : fullValue(details, row, time) || this.scene.values[id];
       const past = row.until !== undefined && time >= row.until; // as on the card: what an older version had
       const title = row.key === "grad" ? `.grad${past ? " before" : ""}` : row.label || "value";
       return h("section", {}, h("h2.keep", {}, title), large ? matrix(large, row.key === "grad" && !past) : h("p.hint", {}, row.key === "grad" ? this.noGradient(twin, row.track, time) : "not computed yet"));
@@ -256,7 +256,7 @@ export class Inspector {
     const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
     const key = `${this.scene.revision.id}|${node.id}`;
     if (this.opened.key !== key) this.opened = { key, rows: 0 };
-    const excerpt = latest(rows, this.opened.rows);
+    const excerpt = latestRows(rows, this.opened.rows);
     return section(`${isLeaf(node) ? "Leaf " : ""}${node.label} · ledger of .grad`, h("div.sum", {},
       plain("before", before),
       excerpt.earlier ? this.earlierRow(excerpt.earlier) : null,
@@ -268,27 +268,27 @@ export class Inspector {
 
   /** What a long ledger leaves out, in its place; it keeps the focus while there is more, then the first row has it. */
   earlierRow(count) {
-    const more = () => {
+    const showMore = () => {
       this.opened.rows += PORTION;
       this.refresh(true);
       first("button.sum-line", byId("inspect-body"))?.focus({ preventScroll: true });
     };
     const words = count > PORTION ? `show ${PORTION} more` : "show them";
-    return h("button.sum-line.earlier", { type: "button", onclick: more }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
+    return h("button.sum-line.earlier", { type: "button", onclick: showMore }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
   }
 
   /** What stands in the program, and what is otherwise there in this revision. */
-  quoted(before, code, text) {
+  sourceLine(before, code, text) {
     if (!code) return null;
     const edited = this.scene.changes.find((one) => one.kind === "edited" && JSON.stringify(one.code) === JSON.stringify(code));
     return h("p.source", {}, before, h("code", {}, text), `, line ${code.line}`, edited ? h("span.chip.changed", {}, `edited: ${edited.text}`) : null);
   }
 
-  saved(details, time) {
+  savedSection(details, time) {
     const files = this.scene.program.files;
     const rows = details.saved.map((one) => {
       const now = trackAt(one.track, time) || "none";
-      const by = now === "freed" && one.freed_by ? this.quoted("freed by ", one.freed_by, codeText(one.freed_by, files)) : null;
+      const by = now === "freed" && one.freed_by ? this.sourceLine("freed by ", one.freed_by, codeText(one.freed_by, files)) : null;
       return savedRow(one.name, one.text, one.bytes, now, by);
     });
     return section("Saved for backward", h("dl.facts", {}, rows));
@@ -320,7 +320,7 @@ export class Inspector {
     const head = [
       h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, step.name), own && node?.kind === "tensor" ? h(`span.chip.${node.role === "leaf" ? "green" : "grey"}`, {}, node.label) : h("span.chip.grey", {}, names[step.kind]),
         h("span.chip.grey", {}, `step ${k + 1}`), this.orderChip(step)),
-      this.quoted(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, this.scene.program.files)),
+      this.sourceLine(own && step.from ? "during " : "from ", code, (own ? codeText : lineText)(code, this.scene.program.files)),
     ];
     const here = (this.scene.findings || []).filter((one) => one.step === k);
     this.writeParts(head, findingBoxes(here), this.stepBody(step, node, k));
@@ -334,10 +334,10 @@ export class Inspector {
     const head = [
       h("div.row.wrap", {}, h(`span.chip.${tone}`, {}, span.label), h("span.chip.grey", {}, { forward: "forward", backward: "backward", write: "write" }[span.kind]),
         h("span.chip.grey", {}, `steps ${start + 1}\u2013${end}`)),
-      this.quoted("from ", step.code, lineText(step.code, this.scene.program.files)),
+      this.sourceLine("from ", step.code, lineText(step.code, this.scene.program.files)),
     ];
     const here = (this.scene.findings || []).filter((one) => start <= one.step && one.step <= k);
-    this.writeParts(head, findingBoxes(here), h("p", {}, spoken(step)), h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.into() }, "Go into these steps"), " (", h("kbd", {}, "Enter"), ")"),
+    this.writeParts(head, findingBoxes(here), h("p", {}, spokenText(step)), h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.into() }, "Go into these steps"), " (", h("kbd", {}, "Enter"), ")"),
       node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.select(node.id) }, `Open ${node.label}`), " for its parts and gradients."));
   }
 
@@ -346,7 +346,7 @@ export class Inspector {
     const whole = node && h("p.hint", {}, h("button.link", { type: "button", onclick: () => this.player.select(node.id) }, `Open ${node.kind === "op" && step.kind !== "error" ? step.name : node.label}`),
       node.kind === "op" ? " for plots, the gradient check and all its steps." : node.kind === "group" ? " for its parts and gradients." : " for its value, its gradient and plots.");
     return [
-      lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spoken(step)),
+      lines.length ? section("In numbers", sums(lines)) : step.kind === "accumulate" || step.kind === "error" ? null : h("p", {}, spokenText(step)),
       step.kind === "error" && this.scene.error?.step !== k ? h("p", {}, step.say) : null,
       step.kind === "accumulate" || step.kind === "write" ? this.stepLedger(node, k) : null,
       step.kind === "vjp" || step.kind === "forward" ? stepSaved(node, k) : null,
@@ -377,19 +377,19 @@ export class Inspector {
   }
 }
 
-const waiting = () => h("div.skeleton", { role: "status", "aria-label": "Loading the details" }, h("i"), h("i"), h("i"));
+const skeleton = () => h("div.skeleton", { role: "status", "aria-label": "Loading the details" }, h("i"), h("i"), h("i"));
 
-const failed = (problem) => h("div.empty", { role: "alert" }, h("b", {}, problem.title), h("p", {}, problem.text));
+const problemBox = (problem) => h("div.empty", { role: "alert" }, h("b", {}, problem.title), h("p", {}, problem.text));
 
 /** Lines of arithmetic; each has `rows` of cells, or `cells` that are one row. */
 function sums(lines) {
   return h("div.sum", { role: "table" }, lines.map((line) => h("div.sum-line", { role: "row" },
     h("span.sum-label", { role: "rowheader", title: line.label }, withMinus(line.label)),
-    h(`span.sum-rows.${line.tone}`, { role: "cell" }, cells(line.rows || shaped(line), line.total)))));
+    h(`span.sum-rows.${line.tone}`, { role: "cell" }, cells(line.rows || cellRows(line), line.total)))));
 }
 
 /** The cells of a line in rows, where they belong to a matrix. */
-function shaped({ cells: all, cols }) {
+function cellRows({ cells: all, cols }) {
   if (!cols || cols >= all.length) return [all];
   return Array.from({ length: all.length / cols }, (_, i) => all.slice(i * cols, (i + 1) * cols));
 }
@@ -411,7 +411,7 @@ const RETAINS = {
 };
 
 /** The value with more elements than a scene carries, where the details have it. */
-function bigger(details, row, time) {
+function fullValue(details, row, time) {
   const figure = details.figures.find((one) => one.kind === "heatmap" && one.of === row.key);
   const id = figure ? trackAt(figure.track, time) : null;
   return id === null || id === undefined ? null : details.values[id];

@@ -25,7 +25,7 @@ export function termsOf(scene, op, lines) {
   const nodes = new Map(scene.nodes.map((node) => [node.id, node]));
   /** @type {Record<string, Term>} */
   const places = {};
-  const where = nodes.get(op)?.kind === "group" ? folded : place;
+  const where = nodes.get(op)?.kind === "group" ? foldedTerm : place;
   for (const { terms = {}, words = {} } of lines) {
     for (const [key, role] of Object.entries(terms)) places[key] ??= { ...where(scene, nodes, op, key, role), ...(words[key] && { words: words[key] }) };
     for (const [key, says] of Object.entries(words)) places[key] ??= { id: null, name: key, gradient: false, words: says };
@@ -62,7 +62,7 @@ function place(scene, nodes, op, key, role) {
 }
 
 /** The same of an op that a folded group hides: what it takes and gives is seen no nearer than in that group. */
-function folded(_scene, _nodes, id, key, role) {
+function foldedTerm(_scene, _nodes, id, key, role) {
   const gradient = key.endsWith(BAR);
   const name = gradient ? key.slice(0, -1) : key;
   const [value, sent] = role.startsWith("result") ? ["the result", "the upstream gradient"] : [`the input ${name}`, `the gradient sent to ${name}`];
@@ -86,7 +86,7 @@ function spelling(key) {
 }
 
 /** The line of text with its terms as elements. */
-export function spelled(text, terms) {
+export function withTerms(text, terms) {
   const keys = new Map(Object.keys(terms).map((key) => [spelling(key), key]));
   if (!keys.size) return [text];
   const any = [...keys.keys()].sort((a, b) => b.length - a.length).map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");

@@ -8,7 +8,7 @@ const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;
  * The same formula with fractions in full size where they would be small, and scripts of scripts as large as scripts.
  * `\frac{x_i}{2}` in cases becomes `\dfrac{x_i}{2}`, `x_{y_{i}}` becomes `x_{y_{\scriptstyle i}}`.
  */
-export function legible(tex) {
+export function legibleTex(tex) {
   const signs = tex.match(TOKEN) ?? [];
   let at = 0;
 
@@ -21,7 +21,7 @@ export function legible(tex) {
 
   function piece(style) {
     const token = signs[at++];
-    if (token === "{") return `{${closed(style)}`;
+    if (token === "{") return `{${readGroup(style)}`;
     if (token === "^" || token === "_") return token + part(SCRIPT, style === SCRIPT);
     if (token === "\\frac") {
       const small = style === SCRIPT;
@@ -32,7 +32,7 @@ export function legible(tex) {
     return token;
   }
 
-  function closed(style) {
+  function readGroup(style) {
     const inner = run(style);
     at += 1;
     return `${inner}}`;

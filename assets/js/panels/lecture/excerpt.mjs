@@ -18,7 +18,7 @@ export function excerptOf(scene, step, chapter) {
   const [first, last] = chapter ?? (code ? [code.line, code.end] : [0, 0]);
   if (!first) return [];
   const spare = Math.max(0, MOST - (last - first + 1));
-  const [low, high] = between(lines, first, last);
+  const [low, high] = linesBetweenComments(lines, first, last);
   const from = Math.max(low, first - Math.ceil(spare / 2));
   const to = Math.min(high, Math.max(last, from + MOST - 1), first + MOST - 1 + Math.floor(spare / 2));
   const rows = Array.from({ length: to - from + 1 }, (_, i) => ({ number: from + i, text: lines[from + i - 1] }));
@@ -28,7 +28,7 @@ export function excerptOf(scene, step, chapter) {
 }
 
 /** The lines around some that lie between comments: those of a lesson have the presenter's notes, and the answer to the question that is asked. */
-function between(lines, first, last) {
+function linesBetweenComments(lines, first, last) {
   const isComment = (number) => lines[number - 1].startsWith("#");
   let [low, high] = [first, last];
   while (low > 1 && !isComment(low - 1)) low -= 1;

@@ -2,7 +2,7 @@
 // The hall's window is the one that moves; the presenter's sends it keys, and follows it.
 import { currentStep } from "../../scene/timeline.mjs";
 import { sentence, stopAt } from "../../scene/levels.mjs";
-import { fill, h, prose, unbroken } from "../../page/dom.mjs";
+import { fill, h, prose, unbrokenText } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
 import { nextTry, triesOf } from "../program/proposals.mjs";
@@ -27,8 +27,8 @@ export class Lecture {
   /**
    * @param {any} player `window.backstep`
    * @param {import("../program/story.mjs").Story} story
-   * @param {{ changed: () => void, address: () => string, open: (address: string) => void,
-   *   bars: (id: string, time: number, then: () => void) => HTMLElement | null | undefined }} page `changed`: the address has to be written,
+   * @param {{ onChange: () => void, address: () => string, open: (address: string) => void,
+   *   bars: (id: string, time: number, then: () => void) => HTMLElement | null | undefined }} page `onChange`: the address has to be written,
    *   `address`: of what is shown, without its moment, `open`: shows another one's, `bars`: an element's through time, undefined until they are there
    */
   constructor(player, story, page) {
@@ -50,10 +50,10 @@ export class Lecture {
     this.place = h("section", { id: "lecture", hidden: true, "aria-label": "Lecture" });
     this.pointer = new PresenterPointer();
     document.getElementById("player")?.append(this.place, this.pointer.element);
-    window.addEventListener("keydown", (event) => this.pressed(event), true);
+    window.addEventListener("keydown", (event) => this.onKey(event), true);
     window.addEventListener("resize", () => { this.enlarge(); this.load(); });
     window.addEventListener("pagehide", () => this.end());
-    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.shrunk(); });
+    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && this.full) this.onShrink(); });
     this.full = false; // whether the lecture has the whole screen
     this.opening = false; // whether the presenter's window is: a browser may leave the whole screen for it
     player.on("play", () => this.write());
@@ -74,7 +74,7 @@ export class Lecture {
   }
 
   /** The browser has left the whole screen: for Esc, which it keeps to itself, or for the presenter's window, and then the hall's goes on. */
-  shrunk() {
+  onShrink() {
     this.full = false;
     if (!this.opening) this.escape();
   }
@@ -108,7 +108,7 @@ export class Lecture {
     this.hold(0);
     this.write();
     this.enlarge();
-    this.page.changed();
+    this.page.onChange();
   }
 
   /** The smallest text of the graph has its part of the height of the screen. */
@@ -158,7 +158,7 @@ export class Lecture {
     if (this.kind === "1") this.send({ now: null });
   }
 
-  pressed(event) {
+  onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest?.(TYPED) || isPressed(event)) return;
     const act = this.kind ? KEYS[event.key] : this.was && event.key === "F5" ? "again" : undefined;
     if (!act || (event.shiftKey && event.key.startsWith("Arrow"))) return;
@@ -292,7 +292,7 @@ export class Lecture {
     const { words, step } = this.now(t);
     const isFailing = stage === "running" && step?.kind === "error"; // the message comes up beside the node
     const why = one?.ask && !isOpen(stage) ? one.ask.why : ""; // in the room that the text had, so that the graph keeps its own
-    const says = one && (stage === "ahead" || isFailing || !words) ? prose(one.text) : why ? prose(why) : h("p", {}, unbroken(words));
+    const says = one && (stage === "ahead" || isFailing || !words) ? prose(one.text) : why ? prose(why) : h("p", {}, unbrokenText(words));
     return [
       h("div.lecture-words", { "aria-live": "polite" },
         one ? h("h2", {}, h("span.count", {}, `${chapter + 1} of ${scene.program.chapters.length}`), one.title) : h("h2", {}, scene.program.title),
@@ -327,26 +327,26 @@ export class Lecture {
     const { scene, chapter } = this.story;
     const { chapters } = scene.program;
     return [
-      h("div.row", {}, h("b.lecture-time", { role: "timer" }, this.elapsed()), h("button.btn", { type: "button", onclick: () => { this.startTime = Date.now(); this.showTime(); } }, "Start the timer again"),
+      h("div.row", {}, h("b.lecture-time", { role: "timer" }, this.elapsedTime()), h("button.btn", { type: "button", onclick: () => { this.startTime = Date.now(); this.showTime(); } }, "Start the timer again"),
         h("span.space"), this.heard?.black ? h("b", {}, "The audience sees a dark screen") : null, h("span.count", {}, this.heard ? "" : "Lecture mode is not on: press P in the other window"), h("span.whole", {}, chapters.length ? `${chapter + 1} of ${chapters.length}` : "")),
       h("h2", {}, one?.title ?? scene.program.title),
       one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
       one ? prose(one.text) : null,
-      h("p", {}, unbroken(this.now(this.player.t()).words)),
+      h("p", {}, unbrokenText(this.now(this.player.t()).words)),
       one?.ask ? questionOf(one.ask, false) : null,
       h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? (scene.program.other?.is_fixed ? "the corrected version" : "the end")),
       h("div.row", {}, ["back", "next", "black"].map((act) => h("button.btn", { type: "button", onclick: () => this.send({ act }) }, { back: "Back", next: "Next", black: "Dark" }[act]))),
     ];
   }
 
-  elapsed() {
+  elapsedTime() {
     const seconds = Math.floor((Date.now() - this.startTime) / SECOND);
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
   }
 
   showTime() {
     const place = this.place.querySelector(".lecture-time");
-    if (place) place.textContent = this.elapsed();
+    if (place) place.textContent = this.elapsedTime();
   }
 }
 

@@ -6,7 +6,7 @@ import { lookOf, shareOf } from "../../scene/scale.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { byId, fill, first, h } from "../../page/dom.mjs";
 import { button as what } from "../../page/explain.mjs";
-import { elementsAt, ranges, scrolled } from "../../page/value_text.mjs";
+import { elementsAt, ranges, scrollTopFor } from "../../page/value_text.mjs";
 import { Prints } from "./prints.mjs";
 import { answersAt } from "./question.mjs";
 
@@ -41,8 +41,8 @@ export class Code {
     this.resting = true; // nothing runs yet
     /** @type {HTMLElement[][]} the lines that are to be in view, the one first that matters most */
     this.inView = [];
-    byId("code").addEventListener("click", (event) => this.clicked(event));
-    byId("code").addEventListener("keydown", (event) => this.pressed(event));
+    byId("code").addEventListener("click", (event) => this.onClick(event));
+    byId("code").addEventListener("keydown", (event) => this.onKey(event));
     byId("code").addEventListener("scroll", ({ target }) => {
       const pane = /** @type {HTMLElement} */ (target);
       pane.classList.toggle("down", pane.scrollTop > 0);
@@ -197,7 +197,7 @@ export class Code {
     add(places, tone);
     marks.forEach((list, n) => rewrite(this.lines[n - 1], list));
     places.forEach(([n]) => this.lines[n - 1]?.classList.add("on", tone));
-    const calling = call && !same(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
+    const calling = call && !isSameCode(call, at) ? h("span", {}, h("i.call"), `called in line ${call.line}`) : null;
     fill(byId("code-key"), at || call ? [h("span", {}, h(`i.${tone}`), this.meaning), calling] : "Press Space: the expression that runs is marked here.");
     const both = [places, from].map((list) => list.map(([n]) => this.lines[n - 1]).filter(Boolean)).filter((list) => list.length);
     this.resting = !at && !call;
@@ -231,10 +231,10 @@ export class Code {
       if (this.scene.norms && !this.scene.error) pane.scrollTop = Math.max(spans[0][0] - ABOVE, 0);
       return;
     }
-    pane.scrollTop = scrolled(pane.scrollTop, pane.clientHeight, spans);
+    pane.scrollTop = scrollTopFor(pane.scrollTop, pane.clientHeight, spans);
   }
 
-  clicked(event) {
+  onClick(event) {
     const line = event.target.closest("li[data-line]");
     if (!line || !this.scene) return;
     const n = Number(line.dataset.line);
@@ -264,7 +264,7 @@ export class Code {
     this.player.select(ids[this.turns.n % ids.length]);
   }
 
-  pressed(event) {
+  onKey(event) {
     const line = event.target.closest("li.has");
     if (!line) return;
     const n = Number(line.dataset.line);
@@ -303,7 +303,7 @@ function commentStart(text) {
   return -1;
 }
 
-const same = (a, b) => a && b && a.file === b.file && a.line === b.line && a.col === b.col;
+const isSameCode = (a, b) => a && b && a.file === b.file && a.line === b.line && a.col === b.col;
 
 /** A line in pieces, each with the marks that lie on it: what runs is a block, what is selected has a line under it. */
 function rewrite(line, marks) {

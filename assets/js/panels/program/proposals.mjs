@@ -1,7 +1,7 @@
 // The edits that a chapter proposes: a press makes one, and another one takes it back.
 import { NONE } from "../../page/edits.mjs";
 import { h } from "../../page/dom.mjs";
-import { same } from "../../scene/ghosts.mjs";
+import { isEqual } from "../../scene/ghosts.mjs";
 
 /** @typedef {import("../../scene/scene.d.ts").Try} Try */
 
@@ -12,7 +12,7 @@ import { same } from "../../scene/ghosts.mjs";
 export function triesOf(tries, session) {
   return h("div.tries", { role: "group", "aria-label": "Changes to try" }, tries.map(({ text, edits, problem }) => {
     if (!edits) return h("p.hint", {}, h("code", {}, `# ! ${text}`), ` is not a change: ${problem}`);
-    const isOn = same(session.edits, edits);
+    const isOn = isEqual(session.edits, edits);
     return h("button.btn", { type: "button", "data-turn": `try ${text}`, "aria-pressed": String(isOn), onclick: () => session.edit(isOn ? NONE : edits) }, isOn ? "Undo " : "Try ", h("code", {}, text));
   }));
 }
@@ -24,5 +24,5 @@ export function triesOf(tries, session) {
  */
 export function nextTry(tries, present) {
   const all = tries.flatMap(({ edits }) => edits ?? []);
-  return all[all.findIndex((edits) => same(edits, present)) + 1] ?? NONE;
+  return all[all.findIndex((edits) => isEqual(edits, present)) + 1] ?? NONE;
 }

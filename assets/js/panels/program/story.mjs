@@ -49,7 +49,7 @@ export class Story {
   }
 
   /** What a save changed, until the next one. */
-  saved(text) {
+  onSave(text) {
     this.since = text;
     this.key = "";
     this.show();
@@ -64,15 +64,15 @@ export class Story {
   seek(t) {
     if (!this.scene) return;
     const { chapters } = this.scene.program;
-    if (this.until !== null && t >= this.until - 1e-9) this.ended();
-    this.reached(t);
+    if (this.until !== null && t >= this.until - 1e-9) this.onEnd();
+    this.onReach(t);
     if (this.turned !== null && t !== this.turned && this.until === null) this.turned = null;
     if (this.turned === null && this.until === null && chapters.length) this.chapter = chapterAt(chapters, t);
     this.show();
   }
 
   /** At the error that ends the program the inspector explains it, whatever was shown and selected before. */
-  reached(t) {
+  onReach(t) {
     const { error, revision } = this.scene;
     const there = error !== null && t >= error.step + 1 - 1e-9;
     if (there && this.diagnosed !== revision.id) {
@@ -83,7 +83,7 @@ export class Story {
   }
 
   /** The move is over: the player rests, and what the chapter speaks of is unfolded and selected. */
-  ended() {
+  onEnd() {
     this.until = null;
     this.turned = null;
     this.player.pause();
@@ -134,7 +134,7 @@ export class Story {
   }
 
   /** The number from 1 of the chapter whose text is read before its move; null where the time alone says which one it is. */
-  get ahead() {
+  get chapterAhead() {
     if (!this.scene || this.turned === null) return null;
     const { chapters } = this.scene.program;
     return this.turned === this.player.t() && chapterAt(chapters, this.turned) !== this.chapter ? this.chapter + 1 : null;
@@ -157,7 +157,7 @@ export class Story {
     if (to < 0) return false;
     this.player.seek(endOf(chapters, to));
     this.chapter = to;
-    this.ended();
+    this.onEnd();
     return true;
   }
 

@@ -2,7 +2,7 @@
 
 import { bars, isSingle } from "./flow.mjs";
 import { cells, columnOf, columnsOf, loopStarts, QUANTITIES, cellText } from "../../scene/run.mjs";
-import { shortened, toNumber } from "../../scene/format.mjs";
+import { shorten, toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
 /** @import { Quantity, Row } from "../../scene/run.mjs" */
@@ -30,10 +30,10 @@ export function rowHeight(rows, window = innerHeight) {
 }
 
 /** The px above the first row. @param {RunOverview} run */
-export const above = (run) => (isSingle(run) ? LOSS_ALONE : LOSS) + GAP;
+export const heightAbove = (run) => (isSingle(run) ? LOSS_ALONE : LOSS) + GAP;
 
 /** @type {(run: RunOverview, rows: number) => number} */
-export const height = (run, rows) => above(run) + rows * rowHeight(rows) + FOOT;
+export const height = (run, rows) => heightAbove(run) + rows * rowHeight(rows) + FOOT;
 
 /** @param {Shown} shown */
 export function figure({ run, rows, quantity, findings, now, cell }) {
@@ -96,7 +96,7 @@ function outline(column, y0, y1, width) {
 function axisNames(run, now) {
   if (run.calls.length && run.calls.length <= NAMED) return { tickvals: run.calls.map((_, column) => column), ticktext: run.labels };
   const last = run.labels.length - 1;
-  const name = (column) => shortened(run.labels[column], LONGEST);
+  const name = (column) => shorten(run.labels[column], LONGEST);
   const tickvals = [];
   for (const column of [...(now < 0 ? [] : [now]), 0, last, ...loopStarts(run.labels)]) {
     if (tickvals.every((one) => Math.abs(column - one) > last / 8)) tickvals.push(column);
@@ -148,16 +148,16 @@ function maps(run, rows, quantity, font) {
   const table = rows.map((row) => cells(run, quantity, row));
   const wrong = rows.map((row) => cells(run, "nonfinite", row));
   const gap = run.labels.length <= 200 ? 1 : 0;
-  const scaled = (value) => (value === null || (log && !value) ? null : log ? Math.log10(value) : value);
-  const z = table.map((row) => row.map(scaled));
+  const onAxis = (value) => (value === null || (log && !value) ? null : log ? Math.log10(value) : value);
+  const z = table.map((row) => row.map(onAxis));
   const [zmin, zmax] = log ? range(z) : [0, 1];
   const colorbar = { thickness: 10, outlinewidth: 0, len: rows.length * rowHeight(rows.length), lenmode: "pixels", y: 0, yanchor: "bottom", x: 1.01, tickfont: font, ...(log ? powers(zmin, zmax) : { tickvals: [0, 1], ticktext: ["0 %", "100 %"] }) };
   const hovertext = rows.map((row) => run.labels.map((_, column) => { const { head, text } = cellText(run, row, column); return `<b>${head}</b><br>${text.split(" · ").join("<br>")}`; }));
-  const flat = (of, colour) => ({ type: "heatmap", z: of, zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "skip", hoverongaps: false, colorscale: [[0, colour], [1, colour]] });
+  const flatHeatmap = (of, colour) => ({ type: "heatmap", z: of, zmin: 0, zmax: 1, xgap: gap, ygap: gap, showscale: false, hoverinfo: "skip", hoverongaps: false, colorscale: [[0, colour], [1, colour]] });
   return [
     { type: "heatmap", z, zmin, zmax, xgap: gap, ygap: gap, hoverongaps: true, hovertext, hoverinfo: "text", colorscale: [[0, token("--gradient-tint")], [1, token("--gradient")]], showscale: rows.length > 3, colorbar },
-    ...(log ? [flat(table.map((row) => row.map((value) => (value === 0 && quantity !== "nonfinite" ? 1 : null))), token("--saved"))] : []),
-    flat(wrong.map((row) => row.map((count) => (count ? 1 : null))), token("--error")),
+    ...(log ? [flatHeatmap(table.map((row) => row.map((value) => (value === 0 && quantity !== "nonfinite" ? 1 : null))), token("--saved"))] : []),
+    flatHeatmap(wrong.map((row) => row.map((count) => (count ? 1 : null))), token("--error")),
   ];
 }
 

@@ -32,7 +32,7 @@ export class Overview {
   }
 
   /** The same of the newest recording of a program whose first scene is still on its way. @param {string} program @returns {Promise<Answer>} */
-  ahead(program) {
+  fetchAhead(program) {
     const answer = this.numbers(`${program} ahead`, program);
     answer.then(({ overview }) => {
       if (overview) this.question = { key: `${program} ${overview.version}`, answer };

@@ -2,8 +2,8 @@
 
 import { byId, first, fill, h, inline, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/screen_reader.mjs";
-import { columnOf, facts, inWords, lossText, opened, QUANTITIES, rowsOf, cellText } from "../../scene/run.mjs";
-import { above, DASHES, figure, height, rowHeight } from "./figure.mjs";
+import { columnOf, facts, inWords, lossText, initiallyOpen, QUANTITIES, rowsOf, cellText } from "../../scene/run.mjs";
+import { heightAbove, DASHES, figure, height, rowHeight } from "./figure.mjs";
 import { isSingle } from "./flow.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -52,7 +52,7 @@ export class RunView {
   async show(on) {
     this.visible = on;
     if (!on) return;
-    if (this.run) { this.draw(); this.more(); return; }
+    if (this.run) { this.draw(); this.askForMore(); return; }
     const { key } = this;
     this.say("The whole run", "Reading the gradients of all iterations …");
     try {
@@ -60,7 +60,7 @@ export class RunView {
       if (key !== this.key) return;
       if (answer.problem || !answer.overview) { this.say(answer.problem?.title ?? "", answer.problem?.text ?? ""); return; }
       if (!this.run) this.take(answer.overview); // else the view was opened twice meanwhile
-      this.more();
+      this.askForMore();
     } catch {
       this.say("The run could not be loaded", "Backstep did not answer. Choose Graph, then Run, to ask again.");
     }
@@ -71,7 +71,7 @@ export class RunView {
     [this.key, this.run, this.cell, this.visible] = [program, null, null, true];
     mount("run-figure-place"); // Plotly comes meanwhile
     this.say("The whole run", "Reading the gradients of all iterations …");
-    const { overview } = await this.overview.ahead(program).catch(() => ({ overview: undefined }));
+    const { overview } = await this.overview.fetchAhead(program).catch(() => ({ overview: undefined }));
     if (!overview || this.key !== program) return;
     this.key = `${program} ${overview.version}`;
     this.take(overview);
@@ -80,29 +80,29 @@ export class RunView {
   /** @param {RunOverview} run */
   take(run) {
     this.run = run;
-    this.open = opened(run);
+    this.open = initiallyOpen(run);
     this.hasMore = false;
     this.frame(run);
     this.draw();
   }
 
   /** Asks for the findings in the graphs, once: they take longer, and there are mostly none. */
-  async more() {
+  async askForMore() {
     const { run } = this;
     if (this.hasMore) return;
     this.hasMore = true;
-    this.searched("Looking for mistakes in the graphs of the first iterations …");
+    this.writeSearch("Looking for mistakes in the graphs of the first iterations …");
     const answer = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
     if (run !== this.run) return;
     const findings = answer?.graphs?.findings ?? [];
-    this.searched(answer?.graphs && !findings.length && !this.findings.length ? "No known problem shows in these numbers, nor in the graphs of the first iterations." : "");
+    this.writeSearch(answer?.graphs && !findings.length && !this.findings.length ? "No known problem shows in these numbers, nor in the graphs of the first iterations." : "");
     if (!findings.length) return;
     this.list(findings);
     this.draw();
   }
 
   /** Writes how far the search for findings is, below those found so far. @param {string} text */
-  searched(text) {
+  writeSearch(text) {
     const place = byId("run-findings");
     place.querySelector(":scope > p")?.remove();
     if (text && this.run?.labels.length) place.append(h("p.hint", { role: "status" }, text));
@@ -128,7 +128,7 @@ export class RunView {
     if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "The whole run"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
     fill(byId("run-words"), run.labels.length ? inWords(run) : "");
     const grid = byId("run-grid");
-    grid.onkeydown = (event) => this.pressed(event);
+    grid.onkeydown = (event) => this.onKey(event);
     grid.onfocus = () => { if (grid.matches(":focus-visible")) this.begin(); }; // a figure that is drawn anew while the mouse is down gets no click
     grid.onblur = () => this.end();
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
@@ -153,7 +153,7 @@ export class RunView {
 
   begin() {
     this.cell ??= { row: 0, column: Math.max(0, this.now()) };
-    this.moved();
+    this.showCell();
   }
 
   /** The keys are elsewhere: no cell is marked, and none is described. */
@@ -182,7 +182,7 @@ export class RunView {
     labels.style.height = `${height(run, rows.length)}px`;
     const each = rowHeight(rows.length);
     this.each = each;
-    fill(labels, isSingle(run) ? null : h(`div.loss${run.others.length ? ".several" : ""}`, {}, losses(run)), rows.map((row, k) => this.label(row, above(run) + k * each, each)));
+    fill(labels, isSingle(run) ? null : h(`div.loss${run.others.length ? ".several" : ""}`, {}, losses(run)), rows.map((row, k) => this.label(row, heightAbove(run) + k * each, each)));
     if (title) /** @type {HTMLElement | undefined} */ ([...labels.querySelectorAll("button")].find((one) => one.title === title))?.focus({ preventScroll: true });
   }
 
@@ -210,7 +210,7 @@ export class RunView {
   }
 
   /** A click on a cell, as Plotly tells it. */
-  clicked(data) {
+  onClick(data) {
     const point = data?.points?.[0];
     if (!point || !this.run) return;
     setProps("run-figure", { clickData: null }); // else the same cell could not be clicked again
@@ -229,7 +229,7 @@ export class RunView {
     this.go(run.first[column], { parameter: most === null ? null : run.parameters[most].name, call: run.calls[column] });
   }
 
-  pressed(event) {
+  onKey(event) {
     const { run } = this;
     const cell = this.cell ?? { row: 0, column: Math.max(0, this.now()) };
     if (!run || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -245,10 +245,10 @@ export class RunView {
     else return;
     event.preventDefault();
     event.stopPropagation(); // the player has keys of the same names
-    if (by) this.moved();
+    if (by) this.showCell();
   }
 
-  moved() {
+  showCell() {
     const { run, cell } = this;
     if (!run || !cell) return;
     const { head, text } = cellText(run, rowsOf(run, this.open)[cell.row], cell.column);

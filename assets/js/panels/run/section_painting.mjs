@@ -1,7 +1,7 @@
 // The row of a run's sections on a canvas: a bead for each, and below them the loss and the gradient norm.
 
 import { fonts, writer } from "../../geometry/text.mjs";
-import { shortened } from "../../scene/format.mjs";
+import { shorten } from "../../scene/format.mjs";
 
 /** @import { Tracks } from "./sections.mjs" */
 /** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: Tracks | null, sections: number[] }} Frame `over` is the section under the hand */
@@ -57,7 +57,7 @@ function namesOf({ context, tracks }, font) {
   const names = /** @type {Tracks} */ (tracks).losses.map(({ name }) => name);
   context.font = font;
   for (let most = Math.max(...names.map((name) => name.length)); most > 2; most -= 1) {
-    const text = names.map((name) => shortened(name, most)).join(" ");
+    const text = names.map((name) => shorten(name, most)).join(" ");
     if (context.measureText(text).width <= LEFT - 4) return text;
   }
   return "losses";

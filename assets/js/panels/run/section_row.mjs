@@ -1,6 +1,6 @@
 // The row of a run's sections above the timeline: marks the current one; a click on another leads there.
 
-import { byId, h, sized } from "../../page/dom.mjs";
+import { byId, h, prepareContext } from "../../page/dom.mjs";
 import { ends, HEIGHT, paintSections } from "./section_painting.mjs";
 import { readTokens, watchTheme } from "../../paint/theme.mjs";
 import { sectionsOf, sectionAt, hoverText, tracksOf } from "./sections.mjs";
@@ -34,7 +34,7 @@ export class RunRow {
     this.element.addEventListener("pointerup", (event) => this.release(event));
     this.element.addEventListener("pointercancel", () => this.leave());
     this.element.addEventListener("pointerleave", () => this.leave());
-    this.element.addEventListener("keydown", (event) => this.keyed(event));
+    this.element.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   /** @param {Scene} scene */
@@ -59,7 +59,7 @@ export class RunRow {
     this.element.setAttribute("aria-valuetext", hoverText(this.run, section, section.at));
   }
 
-  under(event) {
+  sectionUnder(event) {
     const [left, right] = ends(this.width);
     return this.section ? sectionAt((event.clientX - this.element.getBoundingClientRect().left - left) / Math.max(right - left, 1), this.section.count) : null;
   }
@@ -74,7 +74,7 @@ export class RunRow {
   point(event) {
     const { section } = this;
     if (!section || (event.pointerType === "touch" && !this.pressed)) return;
-    const over = this.under(event);
+    const over = this.sectionUnder(event);
     if (over !== null) this.tip.textContent = hoverText(this.run, section, over);
     this.tip.hidden = false;
     const x = event.clientX - this.element.getBoundingClientRect().left;
@@ -87,7 +87,7 @@ export class RunRow {
   /** Where one lets go is where one wants to be: on the way there sections are only named. */
   release(event) {
     const { pressed, section } = this;
-    const to = this.under(event);
+    const to = this.sectionUnder(event);
     this.pressed = false;
     if (event.pointerType === "touch") this.leave();
     if (pressed && section && to !== null && to !== section.at) this.turn(to - section.at);
@@ -101,7 +101,7 @@ export class RunRow {
     this.paint();
   }
 
-  keyed(event) {
+  onKey(event) {
     const { section } = this;
     if (!section || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const moves = { ArrowLeft: -1, ArrowRight: 1, Home: -section.at, End: section.count - 1 - section.at };
@@ -115,7 +115,7 @@ export class RunRow {
   paint() {
     const { section, run, width, tokens, over } = this;
     if (!section || width < 160) return;
-    const context = sized(this.canvas, width, HEIGHT, window.devicePixelRatio || 1);
+    const context = prepareContext(this.canvas, width, HEIGHT, window.devicePixelRatio || 1);
     const tracks = run && run.labels.length ? tracksOf(run, section.count) : null;
     paintSections({ context, tokens, width, count: section.count, at: section.at, over, tracks, sections: run ? sectionsOf(run.findings) : [] });
   }

@@ -1,7 +1,7 @@
 // The sections of a run in a row, with the loss and the gradient norm of each: their positions, and their texts. Pure.
 
 import { num, toNumber } from "../../scene/format.mjs";
-import { columnsOf, counted } from "../../scene/run.mjs";
+import { columnsOf, withNoun } from "../../scene/run.mjs";
 
 /** @import { Num, RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
@@ -63,7 +63,7 @@ export const sectionsOf = (findings) => [...new Set(findings.map(({ section }) =
 /** How many sections there are of which kind: an evaluation between two epochs is one as well. @type {(section: Section) => string} */
 export function countText({ count, iterations }) {
   const parts = count - iterations;
-  return counted(iterations, "iteration") + (parts ? `, and ${counted(parts, "part")} of the run before, between or after them` : "");
+  return withNoun(iterations, "iteration") + (parts ? `, and ${withNoun(parts, "part")} of the run before, between or after them` : "");
 }
 
 /**

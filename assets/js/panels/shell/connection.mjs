@@ -19,7 +19,7 @@ function questionOf(address, body) {
 }
 
 /** An answer once all of it has come; Dash would wait for ever for the rest of one that breaks off. @param {Response} answer */
-async function whole(answer) {
+async function readWhole(answer) {
   const { status, statusText, headers } = answer;
   return new Response(EMPTY.includes(status) ? null : await answer.arrayBuffer(), { status, statusText, headers });
 }
@@ -28,8 +28,8 @@ async function whole(answer) {
 const textOf = (address) => (address instanceof Request ? address.url : String(address));
 
 /**
- * `hear`: { quiet() → bool: nothing is disturbed by looking now, gone(): no question will be answered,
- * failed(question, why): this one was not, returned(), hasPicture() → bool }.
+ * `hear`: { isQuiet() → bool: looking now disturbs nothing, onLoss(): no question will be answered,
+ * onFailure(question, why): this one was not, onReturn(), hasPicture() → bool }.
  */
 export class Connection {
   constructor(hear) {
@@ -53,29 +53,29 @@ export class Connection {
     window.fetch = async (address, ...rest) => {
       let answer;
       try {
-        const ask = () => this.fetch(address, ...rest).then(whole);
+        const ask = () => this.fetch(address, ...rest).then(readWhole);
         answer = await ask().catch(async (error) => {
           if (!(await this.ask())) throw error;
           return ask();
         });
       } catch (error) {
-        this.unanswered(address, rest[0], /** @type {Error} */ (error).message);
+        this.onUnanswered(address, rest[0], /** @type {Error} */ (error).message);
         throw error;
       }
       this.jobs.follow(textOf(address), rest[0]?.body, answer);
       if (answer.ok && this.isLost) this.regain();
-      else if (!answer.ok) this.unanswered(address, rest[0], `status ${answer.status}`);
+      else if (!answer.ok) this.onUnanswered(address, rest[0], `status ${answer.status}`);
       return answer;
     };
   }
 
   /** A question that will have no answer: either nobody is there, or it was only this one. */
-  async unanswered(address, options, why) {
+  async onUnanswered(address, options, why) {
     const isThere = await this.ask();
     if (!isThere) this.lose();
     else if (this.isLost) this.regain();
     const question = questionOf(textOf(address), options?.body);
-    if (isThere && question !== null) this.hear.failed(question, why);
+    if (isThere && question !== null) this.hear.onFailure(question, why);
   }
 
   async ask() {
@@ -94,7 +94,7 @@ export class Connection {
       this.lose();
     } else if (this.isLost) {
       this.regain();
-      this.hear.returned();
+      this.hear.onReturn();
     }
     return isThere;
   }
@@ -102,14 +102,14 @@ export class Connection {
   rest() {
     clearTimeout(this.timer);
     this.timer = setTimeout(async () => {
-      if (!document.hidden && !this.isLost && this.hear.quiet()) await this.look();
+      if (!document.hidden && !this.isLost && this.hear.isQuiet()) await this.look();
       this.rest();
     }, EVERY);
   }
 
   lose() {
     this.isLost = true;
-    this.hear.gone();
+    this.hear.onLoss();
     this.write(this.hear.hasPicture() ? "Backstep has stopped. You can still step; start it again to edit." : "Backstep has stopped. Start it again to go on.");
   }
 

@@ -1,5 +1,5 @@
 // The table of all steps: a click goes to a step; the row of the current one is marked and kept in view.
-import { currentStep, spoken } from "../../scene/timeline.mjs";
+import { currentStep, spokenText } from "../../scene/timeline.mjs";
 import { byId, fill, mount, setProps } from "../../page/dom.mjs";
 
 export class Events {
@@ -12,11 +12,11 @@ export class Events {
     /** @type {any} the scene whose rows the table has */
     this.loaded = null;
     this.marked = -1;
-    byId("events-grid-place").addEventListener("keydown", (event) => this.pressed(event), { capture: true }); // before the grid's own keys
+    byId("events-grid-place").addEventListener("keydown", (event) => this.onKey(event), { capture: true }); // before the grid's own keys
   }
 
   /** Tab leaves the table, where the grid's own would go through all its cells, thousands of them; Enter goes to the step. */
-  pressed(event) {
+  onKey(event) {
     if (event.key === "Enter") {
       const row = grid()?.getFocusedCell()?.rowIndex;
       const step = row === undefined || !event.target.closest(".ag-cell") ? null : grid().getDisplayedRowAtIndex(row)?.data.step;
@@ -47,7 +47,7 @@ export class Events {
       this.marked = -1;
       const rowData = this.scene.steps.map((step, i) => {
         const line = (step.from || step.code)?.line;
-        return { step: i + 1, kind: step.kind, text: `${step.name}${line ? ` · line ${line}` : ""}\n${spoken(step)}` };
+        return { step: i + 1, kind: step.kind, text: `${step.name}${line ? ` · line ${line}` : ""}\n${spokenText(step)}` };
       });
       requestAnimationFrame(() => setProps("events-grid", { rowData }));
       this.note("", rowData.length);
@@ -73,12 +73,12 @@ export class Events {
   }
 
   /** The rows are there: mark the present one. */
-  ready() {
+  onReady() {
     this.marked = -2;
     this.seek(this.player.t());
   }
 
-  clicked(cell) {
+  onClick(cell) {
     const row = cell?.rowId !== undefined ? grid()?.getRowNode(String(cell.rowId)) : null;
     const step = row?.data?.step;
     if (step) this.player.seek(step);

@@ -44,7 +44,7 @@ export class ServerFiles {
   async content(ending, ask, times = TIMES) {
     const answer = await post(`/export/${ending}`, ask);
     if (answer.status === 202 && times > 0) {
-      await this.later({ ending, ...ask });
+      await this.requestLater({ ending, ...ask });
       return this.content(ending, ask, times - 1);
     }
     if (answer.status !== 200) throw new Error((await answer.json().catch(() => ({}))).problem?.text || `the server answered ${answer.status}`);
@@ -52,7 +52,7 @@ export class ServerFiles {
   }
 
   /** @returns {Promise<void>} */
-  later(ask) {
+  requestLater(ask) {
     this.waiting?.reject(new Error("another file was requested"));
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };

@@ -6,7 +6,7 @@ export class Header {
   /**
    * @param {import("../../page/session.mjs").Session} session
    * @param {import("../../page/toast.mjs").Toast} toast
-   * @param {Record<string, (value?: string) => void>} acts what the buttons of the page do, by name; `themed` receives a chosen theme
+   * @param {Record<string, (value?: string) => void>} acts what the buttons of the page do, by name; `onTheme` receives a chosen theme
    */
   constructor(session, toast, acts) {
     this.session = session;
@@ -26,7 +26,7 @@ export class Header {
       event.preventDefault();
       this.acts[button.dataset.act](button.dataset.value);
     });
-    document.addEventListener("keydown", (event) => this.pressed(event));
+    document.addEventListener("keydown", (event) => this.onKey(event));
     all("#top [aria-haspopup=menu]").forEach((box) => this.handOver(box));
     const fitting = new ResizeObserver(settle);
     all("#top, #top > *").forEach((part) => fitting.observe(part));
@@ -63,7 +63,7 @@ export class Header {
     });
   }
 
-  pressed(event) {
+  onKey(event) {
     const typing = event.target.closest?.("input:not([type=checkbox], [readonly]), textarea, select, [contenteditable], .ag-cell-inline-editing");
     if (typing || document.documentElement.dataset.page !== "player") return;
     const key = event.key.toLowerCase();
@@ -123,7 +123,7 @@ export class Header {
     document.dispatchEvent(new CustomEvent("backstep:theme", { detail: name }));
     if (!chosen) return;
     try { localStorage.setItem("backstep.theme", name); } catch { /* forbidden: the address still carries it */ }
-    this.acts.themed?.(name);
+    this.acts.onTheme?.(name);
   }
 
   foldAll(folded) {

@@ -22,13 +22,13 @@ export class Sections {
       type: "text", inputmode: "numeric", value: String(at + 1), size: String(count).length, "aria-label": `Section of the run, 1 to ${count}`, title: "Type a number, then Enter",
       onchange: () => this.go(input, count), onfocus: () => input.select(),
     });
-    fill(place, this.way(-1, before, "‹", "Previous"),
+    fill(place, this.turnButton(-1, before, "‹", "Previous"),
       h("span.section", {}, around.length ? h("span.around", {}, `${around.join(" · ")} · `) : null, h("b", {}, label)),
-      h("span.count", { title: countText(section) }, input, h("span.of", {}, ` of ${count}`)), this.way(1, after, "›", "Next"), this.beside());
+      h("span.count", { title: countText(section) }, input, h("span.of", {}, ` of ${count}`)), this.turnButton(1, after, "›", "Next"), this.compareButton());
   }
 
   /** Whether each number stands beside what it was in the section before. */
-  beside() {
+  compareButton() {
     const { neighbours } = this.session;
     const title = neighbours.beside ? neighbours.lack || "Hide the numbers of the previous iteration (G)" : "Show the numbers of the previous iteration beside these (G)";
     return h("button.beside", { type: "button", "aria-label": "Numbers of the previous iteration", "aria-pressed": neighbours.beside ? "true" : "false", title, onclick: () => this.compare() }, "Δ");
@@ -40,7 +40,7 @@ export class Sections {
     return true;
   }
 
-  way(by, label, sign, word) {
+  turnButton(by, label, sign, word) {
     const key = by < 0 ? "," : ".";
     const title = label === null ? `No ${word.toLowerCase()} section` : `${word}: ${label} (${key})`;
     return h("button", { type: "button", "aria-label": title, title, disabled: label === null, onclick: () => this.turn(by) }, sign);

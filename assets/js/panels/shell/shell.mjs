@@ -21,7 +21,7 @@ import { Sections } from "./sections.mjs";
 import { Session } from "../../page/session.mjs";
 import { Share } from "./share.mjs";
 import { SEVERAL } from "../../scene/shared.mjs";
-import { neighbour, toggled } from "../../scene/stacks.mjs";
+import { neighbour, toggleFolds } from "../../scene/stacks.mjs";
 import { Story } from "../program/story.mjs";
 import { Toast } from "../../page/toast.mjs";
 import * as tour from "./tour.mjs";
@@ -65,14 +65,14 @@ export class Shell {
     const { session, toast, panels } = this;
     this.story = new Story(player, session, panels, { choose: (id) => this.choose(id), bring: (id) => this.inspect(id) });
     this.lecture = new Lecture(player, this.story, {
-      changed: () => this.write(false), address: () => this.address(), open: (address) => this.visit({ ...url.view(address), unplaced: false, present: "notes" }, false),
+      onChange: () => this.write(false), address: () => this.address(), open: (address) => this.visit({ ...url.view(address), unplaced: false, present: "notes" }, false),
       bars: (id, time, then) => this.inspector.barsOf(id, time, then),
     });
     this.code = new Code(player);
     this.inspector = new Inspector(player, session);
     this.commands = new Commands(player, { session, inspector: this.inspector, panels, toast });
     this.events = new Events(player);
-    this.live = new Live(session, (text) => this.story.saved(text));
+    this.live = new Live(session, (text) => this.story.onSave(text));
     this.files = new exports.ServerFiles();
     const saves = exports.acts(player, session, toast, this.files);
     const share = new Share(toast, () => saves["export-file"]("html"));
@@ -82,7 +82,7 @@ export class Shell {
     this.row = new RunRow((by) => this.turn(by), this.overview);
     this.run = new RunView(session, this.overview, (section, place) => this.goTo(section, place));
     this.explanations = new Explanations(player, (panel) => this.bring(panel));
-    this.tour = new tour.Tour({ show: (stop) => this.bring(stop), ended: () => this.ended() });
+    this.tour = new tour.Tour({ show: (stop) => this.bring(stop), onEnd: () => this.onTourEnd() });
     this.connect();
     this.hear();
     this.follow();
@@ -93,7 +93,7 @@ export class Shell {
   /** What the buttons of the page do, by name. */
   acts() {
     return {
-      home: () => this.visit(url.view(""), true), themed: (name) => { this.theme = name; this.write(false); },
+      home: () => this.visit(url.view(""), true), onTheme: (name) => { this.theme = name; this.write(false); },
       "view-run": () => this.view("run"), "view-graph": () => this.view("graph"),
       help: () => this.player.help(), panel: () => this.panels.toggle("right"), left: () => this.panels.toggle("left"),
       tour: () => this.takeTour(), "tour-decline": tour.remember,
@@ -103,10 +103,10 @@ export class Shell {
 
   /** Notices when Backstep has stopped. */
   connect() {
-    const failed = (question, why) => {
-      if (this.unanswered(question)) this.toast.say(`Backstep could not answer (${why}). Nothing on the screen has changed; try again.`);
+    const onFailure = (question, why) => {
+      if (this.onUnanswered(question)) this.toast.say(`Backstep could not answer (${why}). Nothing on the screen has changed; try again.`);
     };
-    new Connection({ quiet: () => !this.player.playing() && !this.session.waiting, gone: () => this.unanswered(), failed, returned: () => this.session.reconnect(),
+    new Connection({ isQuiet: () => !this.player.playing() && !this.session.waiting, onLoss: () => this.onUnanswered(), onFailure, onReturn: () => this.session.reconnect(),
       hasPicture: () => root().dataset.page === "player" && this.session.scene !== null && !root().dataset.blank });
   }
 
@@ -115,7 +115,7 @@ export class Shell {
     const { session, inspector, events, commands } = this;
     window.backstepHears = {
       madeScene: (answer) => session.proceed(answer), madeFile: (answer) => this.files.settle(answer), details: (answer) => inspector.receive(answer), tab: (name) => events.open(name === "events"),
-      eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.clicked(data), eventClicked: (cell) => events.clicked(cell), eventsReady: () => events.ready(),
+      eventsFilter: (text) => events.filter(text), runClicked: (data) => this.run.onClick(data), eventClicked: (cell) => events.onClick(cell), eventsReady: () => events.onReady(),
       commandRoot: (value) => commands.flagChanged("root", value), commandRetain: (value) => commands.flagChanged("retain", value),
       commandCreate: (value) => commands.flagChanged("create", value), commandInputs: (value) => commands.flagChanged("inputs", value),
       commandCell: (cell) => commands.cellChanged(cell), commandClicked: (cell) => commands.cellClicked(cell),
@@ -124,15 +124,15 @@ export class Shell {
 
   follow() {
     this.session.on("scene", (scene) => this.take(scene));
-    this.session.on("problem", (problem, stay) => this.refused(problem, stay));
+    this.session.on("problem", (problem, stay) => this.showRefusal(problem, stay));
     this.player.on("time", (t) => [this.code, this.story, this.inspector, this.events, this.lecture].forEach((panel) => panel.seek(t)));
     this.player.on("step", () => { clearTimeout(this.resting); this.resting = setTimeout(() => this.write(false), SETTLED); });
     this.player.on("select", (id) => { this.code.select(id ?? null); this.inspector.select(id ?? null); if (id) this.reveal(id); this.write(true); });
-    this.player.on("edit", (change) => this.commands.edited(change));
+    this.player.on("edit", (change) => this.commands.applyEdit(change));
     this.player.on("fold", (id) => this.fold(id));
     this.player.on("neighbour", (by) => this.neighbour(by));
     this.player.on("unfold", (groups, after) => this.session.unfold(groups, after));
-    this.player.on("other", (atEnd) => this.other(atEnd));
+    this.player.on("other", (atEnd) => this.visitOther(atEnd));
     this.player.on("turn", (by, edge) => this.turn(by, edge));
     this.player.on("compare", () => this.sections.compare());
     this.player.on("view", () => this.session.scene !== null && hasRun(this.session.scene) && this.view(root().dataset.view === "run" ? "graph" : "run"));
@@ -143,7 +143,7 @@ export class Shell {
   }
 
   /** From a mistake to the program without it, or back to it: to its beginning or its end. A lecture goes on there. */
-  other(atEnd = false) {
+  visitOther(atEnd = false) {
     const other = this.session.scene?.program.other;
     const moment = atEnd ? { step: Number.MAX_SAFE_INTEGER, unplaced: false } : {};
     if (other) this.visit({ ...url.view(""), ...moment, program: other.id, present: this.lecture.kind }, true);
@@ -239,7 +239,7 @@ export class Shell {
   }
 
   /** After the tour the page is as one works with it, at the moment from which one came. */
-  ended() {
+  onTourEnd() {
     if (this.player.t() === 0) this.player.seek(this.before);
     if (isNarrow()) this.panels.toggle("right", false);
     setProps("tabs", { value: "inspect" });
@@ -258,7 +258,7 @@ export class Shell {
 
   /** Opens a folded group or a member of a stack, or folds what is open. */
   fold(id) {
-    this.refold(this.session.scene && toggled(this.session.scene, id, this.player.t()));
+    this.refold(this.session.scene && toggleFolds(this.session.scene, id, this.player.t()));
   }
 
   /** Opens the next member of a stack. */
@@ -384,7 +384,7 @@ export class Shell {
     this.touring = false;
   }
 
-  refused(problem, stay) {
+  showRefusal(problem, stay) {
     this.player.clearPending(); // what was typed into a card did not come about
     this.commands.restore();
     if (!stay) root().dataset.blank = "yes";
@@ -393,7 +393,7 @@ export class Shell {
   }
 
   /** A question, or every one, has no answer: the panels show again what is, so that the same can be tried once more. */
-  unanswered(question) {
+  onUnanswered(question) {
     this.inspector.forget();
     if (!this.session.fail(question)) return false;
     this.player.clearPending();
@@ -414,7 +414,7 @@ export class Shell {
     const { program, section, edits, scene, layout, folds } = this.session;
     if (this.quiet || !program || !scene || root().dataset.page !== "player") return;
     url.write({
-      program, section, edits: shortEdits(edits), revision: scene.revision.id, run: root().dataset.view === "run", step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens), chapter: this.story.ahead,
+      program, section, edits: shortEdits(edits), revision: scene.revision.id, run: root().dataset.view === "run", step: Math.ceil(this.player.t()), first: Number.isInteger(scene.program.opens), chapter: this.story.chapterAhead,
       select: this.player.selection(), theme: this.theme, layout, folds, present: this.lecture.kind,
     }, push);
   }

@@ -22,19 +22,19 @@ const STOPS = [
 
 export class Tour {
   /**
-   * @param {{ show: (stop: { place: string, tab?: string }) => void, ended: () => void }} acts `show` brings the panel of a stop into view,
-   *   `ended` is called after the last stop or when the tour was left
+   * @param {{ show: (stop: { place: string, tab?: string }) => void, onEnd: () => void }} acts `show` brings the panel of a stop into view,
+   *   `onEnd` is called after the last stop or when the tour was left
    */
   constructor(acts) {
     this.acts = acts;
     this.at = -1;
-    this.box = new Callout("tour", { closed: () => this.leave(), pressed: (key, target) => this.pressed(key, target) });
+    this.box = new Callout("tour", { onClose: () => this.leave(), onKey: (key, target) => this.onKey(key, target) });
     this.spot = h("div.spot", { hidden: true, "aria-hidden": "true" });
     document.body.append(this.spot);
     window.addEventListener("resize", () => this.at >= 0 && this.light());
   }
 
-  pressed(key, target) {
+  onKey(key, target) {
     if (key === "ArrowRight" || ((key === " " || key === "Enter") && target === this.box.element)) this.go(this.at + 1);
     else if (key === "ArrowLeft") this.go(this.at - 1);
     else if (key === "Home") this.go(0);
@@ -75,7 +75,7 @@ export class Tour {
     this.at = -1;
     this.spot.hidden = true;
     this.box.hide();
-    this.acts.ended();
+    this.acts.onEnd();
   }
 }
 
@@ -83,7 +83,7 @@ export class Tour {
 export function offer(deep) {
   const place = byId("tour-offer");
   if (!place) return;
-  place.hidden = deep || seen();
+  place.hidden = deep || wasSeen();
 }
 
 export function remember() {
@@ -92,6 +92,6 @@ export function remember() {
   if (place) place.hidden = true;
 }
 
-function seen() {
+function wasSeen() {
   try { return localStorage.getItem(STORAGE_KEY) === "seen"; } catch { return false; }
 }
