@@ -9,15 +9,15 @@ import { WHOLE } from "../scene/shared.mjs";
 
 const MIN_ZOOM = 0.02;
 const MAX_ZOOM = 4;
-export const READABLE = 0.9; // of a graph that is not shown whole: one follows
+export const READABLE = 0.9; // the zoom of a graph that is too large to be shown whole: the camera follows its steps
 const LARGEST_FIT = 1.7;
 const LEAST_PAD = 10;
-const GLOW_PAD = 18; // what is active or selected has a halo and a ring around it: left and right there is room for them
-const BARS = 124; // of the height: under the buttons and over the legend, and clear of them; less where `pad` is less
-const CLEAR = 22; // as much less, just clear
-const JUST = 6; // and so much less still, if a graph is whole only so, with text that is read: its border is clear of the buttons
+const GLOW_PAD = 18; // room at the left and right for the halo of the active node and the ring of the selected one
+const BARS = 124; // px of the height that the buttons, the legend and some air take; less if `pad` is smaller
+const CLEAR = 22; // px of that air that a graph may use if it fits only so
+const JUST = 6; // px more that a graph may use if it is shown whole, with readable text, only so: its border has no card
 const HAIR = 0.003;
-const EVENLY = 2 / 3; // of the shift from the middle, so that the bars above and below are both clear of it
+const EVENLY = 2 / 3; // share of the shift from the middle that keeps the graph clear of both bars
 
 /** @type {(camera: Camera, view: View, x: number, y: number) => Point} */
 export function toScreen(camera, view, x, y) {
@@ -55,9 +55,9 @@ export function zoomAt(camera, view, sx, sy, factor, smallest = MIN_ZOOM) {
 }
 
 /**
- * All of a box, with `pad` px around it ({top, right, bottom, left}), or less of that where it fits only so; at least at
- * the zoom `least`.  Where that cuts the box off, the zoom is `floor`, and the `focus` point is shown, kept away from looking
- * past the ends.
+ * The camera that shows a whole box, with `pad` px around it ({top, right, bottom, left}), or fewer if it fits only so, at a zoom of
+ * at least `least`.  A box that does not fit is shown in part: at the zoom `floor`, around the `focus` point, and without empty space
+ * past its ends.
  * @type {(box: Box, view: View, pad: { top: number, right: number, bottom: number, left: number }, floor?: number, focus?: Point | number[] | null, least?: number) => Camera}
  */
 export function fit(box, view, pad, floor = READABLE, focus = null, least = Math.min(floor, WHOLE)) {
@@ -70,7 +70,7 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
   const tight = tiers.find((one) => one >= least) ?? (just >= least + HAIR ? just : tiers[tiers.length - 1]);
   const whole = Math.max(into(room.w, room.h), Math.min(tight, 1));
   const along = Math.max(into(room.w, Infinity), Math.min(into(Math.max(view.width - 2 * LEAST_PAD, 40), Infinity), 1));
-  const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // what is no wider is followed downwards only
+  const lines = Math.min(floor, along) >= least ? Math.min(floor, along) : floor; // a graph that fits in width is followed in height only
   const zoom = Math.max(whole >= least ? whole : lines, MIN_ZOOM);
   const place = (low, high, size, full, shift, wish, near) => {
     const half = size / 2 / zoom;
@@ -79,13 +79,13 @@ export function fit(box, view, pad, floor = READABLE, focus = null, least = Math
     if (spare >= 0) return (low + high) / 2 + (shift / zoom) * (spare < JUST ? EVENLY : 1); // it fits if it may use the padding
     return startOrEnd(low, high, near * half, half, wish ?? low) + shift / zoom;
   };
-  const clear = Math.min(view.height - most + CLEAR + JUST + 2 * LEAST_PAD, view.height); // bars lie over the ends of what is higher
+  const clear = Math.min(view.height - most + CLEAR + JUST + 2 * LEAST_PAD, view.height); // the ends of a higher graph lie under the bars
   return { zoom, x: place(box[0], box[2], room.w, view.width, (pad.right - pad.left) / 2, focus?.[0], 1.6),
     y: place(box[1], box[3], room.h, clear, (pad.bottom - pad.top) / 2, focus?.[1], 2) };
 }
 
 /**
- * The middle of what is shown of a line: from its start or to its end where the wish is well in view so, else the wish.
+ * The middle of the visible part of a line: the part at its start or its end if the wished point is well in view there, else the part around that point.
  * @type {(low: number, high: number, near: number, half: number, wish: number) => number}
  */
 function startOrEnd(low, high, near, half, wish) {
@@ -94,7 +94,7 @@ function startOrEnd(low, high, near, half, wish) {
 }
 
 /**
- * The camera that keeps what was at (x0, y0) of the plane where it is on screen, now that it is at (x1, y1).
+ * The camera under which an element that moved from (x0, y0) to (x1, y1) in the plane stays where it is on the screen.
  * @type {(camera: Camera, before: Point, after: Point) => Camera}
  */
 export function keep(camera, [x0, y0], [x1, y1]) {
@@ -102,7 +102,7 @@ export function keep(camera, [x0, y0], [x1, y1]) {
 }
 
 /**
- * Moved sideways only, as one reads line by line: a box that fits the view is centred, and beside a wider one no room stays empty.
+ * The camera, moved sideways only: a box that fits the view is centred, and a wider one leaves no empty space beside it.
  * @type {(camera: Camera, view: View, box: Box) => Camera}
  */
 export function centreAcross(camera, view, [x0, , x1]) {
@@ -112,7 +112,7 @@ export function centreAcross(camera, view, [x0, , x1]) {
 }
 
 /**
- * Between two cameras: position along a line, zoom by ratio.
+ * A camera between two others: the position moves along a line, the zoom by a constant ratio.
  * @type {(a: Camera, b: Camera, part: number) => Camera}
  */
 export function cameraBetween(a, b, part) {

@@ -20,13 +20,13 @@ export function curveThrough(points, from = null, to = null) {
   return changesLine(points) ? roundedCurve(points) : looseCurve(points, ends);
 }
 
-/** Whether a route goes on in another line of the picture (viz/layout/layered/lines.py): down to its way between the lines, and down from there. */
+/** Whether a route continues in another line of the picture (viz/layout/layered/lines.py): it leads down to the channel between the lines, and down from there. */
 export function changesLine(points) {
   if (points.length < 6) return false;
   return points.filter((p, i) => i > 0 && Math.abs(p[0] - points[i - 1][0]) < 0.01 && Math.abs(p[1] - points[i - 1][1]) > 8).length > 1;
 }
 
-/** Level and upright pieces with rounded corners; what climbs between two levels does so from the one to the other. */
+/** A curve of horizontal and vertical pieces with rounded corners; a piece between two levels climbs over its whole length. */
 function roundedCurve(points) {
   const result = [];
   const partWay = (a, b, part) => [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part];
@@ -137,7 +137,7 @@ export function pointAlong(flat, part) {
   return { x: flat.xs[low - 1] + dx * s, y: flat.ys[low - 1] + dy * s, angle: Math.atan2(dy, dx) };
 }
 
-// What follows is asked of every place that a number might have, for every curve beside it: it makes no arrays.
+// The functions below run for every possible position of a number and every curve beside it, so they allocate no arrays.
 
 /** Distance of a point to a flattened curve. */
 export function distanceTo({ xs, ys }, x, y) {
@@ -182,7 +182,7 @@ export function strikes(a, b, box) {
   return cuts(a[0], a[1], b[0], b[1], box[0], box[1], box[2], box[3]);
 }
 
-/** The same of numbers: whether something is left of the piece when it is cut off at each side. */
+/** The same with plain numbers: whether a part of the piece is left after it is clipped at each side. */
 function cuts(ax, ay, bx, by, x0, y0, x1, y1) {
   let from = 0;
   let to = 1;

@@ -10,23 +10,23 @@ import { boxOf, commonArea } from "../scene/card.mjs";
 export const MAP = { width: 148, height: 104 }; // of the minimap
 const EDGE = 12; // from the border of the stage
 const TOOLS = [244, 40]; // the buttons, at the top right
-const CHIP = [72, 31]; // what is left of the legend where the graph is not seen whole, at the lower left
+const CHIP = [72, 31]; // the legend, at the lower left, of a graph that is seen in part: a small box
 const SCALE = 244; // px by which the scale of norms makes it wider
-const BESIDE_TOOLS = 264; // from the right, where it ends if it stands at the top
-const CRUMB = [27, 24, 8.4]; // the name of the model at the top left: its height, what is beside its text, and a letter
-const BESIDE_MAP = 172; // where it begins if the minimap is there
+const BESIDE_TOOLS = 264; // px from the right border to the end of a legend that stands at the top
+const CRUMB = [27, 24, 8.4]; // the name of the model at the top left: its height, the padding of its text, the width of a letter
+const BESIDE_MAP = 172; // where that name begins if the minimap has the corner
 const AIR = 4; // px that are kept free around each
-const [TOP, LOW] = [54, 48]; // of a graph that is seen whole: as high as the buttons and the legend, all along
-export const UNDER_BARS = TOP + LOW; // px of the height that bars lie over: of a graph that needs them, not all is in view
-const SLACK = 12; // px that a border of the graph may be out of view: there is no card
+const [TOP, LOW] = [54, 48]; // strips above and below a graph that is seen whole, as high as the buttons and the legend
+export const UNDER_BARS = TOP + LOW; // px of the height that the bars cover: a graph that reaches under them is not all in view
+const SLACK = 12; // px by which the border of the graph may be out of view: no card is there
 const NEARLY = 0.9; // of the area of a graph
 const TOLERANCE = 6; // px that are no loss where a graph just fits
 const [WIDE, HIGH] = [900, 560]; // px of a stage that is low and wide
-const LEAST = 3; // of a view that is smaller than so many minimaps, it would cover too much
+const LEAST = 3; // a view smaller than this many minimaps has none: it would cover too much
 const [CARD, EDGE_OF_GRAPH] = [2, 1]; // how bad it is to cover one
 const [BELOW_TOOLS, OVER_CHIP] = [64, 56];
 
-/** Where the minimap may stand; the first that is as good as any is taken. */
+/** The corners for the minimap, in order of preference: the first of the best ones is taken. */
 export const CORNERS = {
   "low-right": ({ width, height }) => [width - EDGE - MAP.width, height - EDGE - MAP.height],
   "top-left": () => [EDGE, EDGE],
@@ -35,7 +35,7 @@ export const CORNERS = {
 };
 
 /**
- * Whether all of a graph has room in the view but for the bars, and nearly all of it is seen: then a minimap would cover more than it tells.
+ * Whether a graph fits the view, apart from the bars, and nearly all of it is seen: then a minimap would hide more than it shows.
  * @type {(plane: { bounds: Box }, camera: import("./camera.mjs").Camera, view: View) => boolean}
  */
 export function isNearlyWhole({ bounds: [x0, y0, x1, y1] }, camera, view) {
@@ -44,7 +44,7 @@ export function isNearlyWhole({ bounds: [x0, y0, x1, y1] }, camera, view) {
   return x1 - x0 <= c - a && y1 - y0 <= d - b && seen >= NEARLY * (x1 - x0) * (y1 - y0);
 }
 
-/** Whether all of it is in view and under no bar, though the legend be a strip: nothing is to be followed there. */
+/** Whether the whole graph is in view and under no bar, even with the legend as a strip: then the camera has nothing to follow. */
 export function isUncovered(plane, camera, view) {
   const { bounds } = plane;
   const [x0, y0, x1, y1] = visibleBox(camera, view, SLACK / camera.zoom);
@@ -70,7 +70,7 @@ export function mapBox(view, corner) {
 }
 
 /**
- * What lies over a graph that is seen in part; `corner` is that of the minimap, or null.
+ * The boxes that lie over a graph that is seen in part; `corner` is that of the minimap, or null.
  * @type {(view: View, corner?: string | null) => number[][]}
  */
 export function barsOver(view, corner = null) {
@@ -82,7 +82,7 @@ export function barsOver(view, corner = null) {
 }
 
 /**
- * The same, with what else lies over a long program: the scale of norms beside the legend, the name of the model at the top left.
+ * The same with the overlays of a long program: the scale of norms beside the legend, and the name of the model at the top left.
  * @type {(plane: { index: any }, view: View, corner?: string | null, isHigh?: boolean) => number[][]}
  */
 export function allOver({ index: { scene } }, view, corner = null, isHigh = false) {
@@ -106,7 +106,7 @@ function legendBox({ width, height }, isHigh) {
 }
 
 /**
- * Whether the legend of a graph that is seen in part stands at the top: there it covers no card, and below it covered more; once there, it stays as long as it can.
+ * Whether the legend of a graph that is seen in part stands at the top: it does if it covers no card there and would cover more below. It stays there as long as it covers no card.
  * @type {(plane: { index: any, nodes: any, edges: any, routes: any }, camera: import("./camera.mjs").Camera, view: View, corner: string | null, now: boolean) => boolean}
  */
 export function isLegendHigh(plane, camera, view, corner, now) {
@@ -120,7 +120,7 @@ export function isLegendHigh(plane, camera, view, corner, now) {
   return loss < CARD && (now || loss < lossUnder(plane, camera, view, legendBox(view, false)));
 }
 
-/** What a box of the view covers: a card, else an edge, or nothing. */
+/** How bad it is to cover a box of the view: CARD if a card is there, EDGE_OF_GRAPH if only an edge is, else 0. */
 function lossUnder({ nodes, edges, routes }, camera, view, [x0, y0, x1, y1]) {
   const box = [...toWorld(camera, view, x0, y0), ...toWorld(camera, view, x1, y1)];
   if (nodes.itemsIn(box).some((node) => commonArea(boxOf(node), box) > 0)) return CARD;
@@ -134,5 +134,5 @@ function crumbBox(model, corner) {
   return [x - AIR, EDGE - AIR, x + CRUMB[1] + CRUMB[2] * model.length + AIR, EDGE + CRUMB[0] + AIR];
 }
 
-/** What is kept free of a graph that is seen whole. */
+/** The strips that a graph keeps free if it is seen whole. */
 export const barsOfWhole = ({ width, height, bare = false }) => (bare ? [] : [[0, 0, width, TOP], [0, height - LOW, width, height]]);

@@ -1,5 +1,5 @@
-// The plane: everything in a scene that has a fixed position, computed once when the scene is loaded. What is derived from it later
-// is stored in it and dropped with it.
+// The plane: everything in a scene that has a fixed position, computed once when the scene is loaded. Later results that depend on it
+// are stored in it, and are dropped with it.
 
 import { boxOf } from "../scene/card.mjs";
 import { curveThrough, distanceTo, flatten } from "./curve.mjs";
@@ -16,7 +16,7 @@ import { Wiring } from "./wiring.mjs";
 export const STACK = [8, 4]; // how far the cards behind a folded one stand out at the right and below
 const ARROW = 8; // how much of a route's end the arrowhead covers
 const UNDER = 18; // how far below a card the wires of its cells run
-const ASIDE = 12; // how far a gradient's route is moved where the layout gave none of its own
+const ASIDE = 12; // how far the route of a gradient is moved to the side if the layout has none for it
 
 /**
  * @param {Index} index
@@ -52,7 +52,7 @@ function routesOf(index, edge) {
 }
 
 /**
- * The route of the gradient on an edge at a moment: it begins at the row in which it is passed, or beside the value of what passes it on.
+ * The route of the gradient on an edge at a moment: it begins at the row of the gradient that is passed, or beside the value of the tensor that passes it on.
  * @type {(plane: { routes: Map<string, Routes> }, moment: Moment, edge: Edge) => Route}
  */
 export function gradientRoute({ routes }, moment, edge) {
@@ -136,7 +136,7 @@ function boundsOfPoints(points, margin) {
 }
 
 /**
- * What is to be seen whole: the bounds, and the wires that run under a card while a gradient passes.
+ * The box that has to be in view: the bounds, and the wires that run under a card while a gradient passes.
  * @type {(scene: Scene, bounds: Box) => Box}
  */
 function framedOf(scene, [x0, y0, x1, y1]) {
@@ -145,7 +145,7 @@ function framedOf(scene, [x0, y0, x1, y1]) {
 }
 
 /**
- * What is really covered: the scene's bounds need not count the routes that bulge.
+ * The box that is really covered: the bounds of the scene may leave out routes that bulge.
  * @type {(scene: Scene) => Box}
  */
 function boundsOf(scene) {

@@ -1,6 +1,6 @@
 // Text on a canvas: fonts by role, how wide a text is, and cutting to a width.
 
-const STEP = 0.25; // sizes are rounded up to it, so that few widths are to be remembered while one zooms
+const STEP = 0.25; // sizes are rounded up to this, so that zooming measures few different widths
 const MONO = 0.602; // width of a letter of the fixed-width fonts, in sizes
 
 /** Fonts by role; sizes in units of the plane, such that no text is under the least one on screen at this zoom. */
@@ -21,13 +21,13 @@ export function fonts(tokens, zoom = 1) {
   };
 }
 
-/** Fonts at a zoom of the stage: below the least at which names are written nothing needs larger ones. */
+/** Fonts at a zoom of the stage; below the smallest zoom at which names are written, they grow no further. */
 export const fontsAt = (tokens, { zoom }) => fonts(tokens, Math.max(zoom, 0.4));
 
 /** From the middle of a line of text to its base line. */
 const baseline = (font) => Number(/([\d.]+)px/.exec(font)?.[1]) * 0.35;
 
-const MOST = 20000; // remembered widths; past that the memory starts afresh
+const MOST = 20000; // cached widths; a full cache is cleared
 
 /** How wide texts are on a canvas; it remembers them, because every frame asks for the same ones. */
 export class Ruler {
@@ -70,8 +70,8 @@ export function cut(ruler, font, text, room) {
 }
 
 /**
- * A name cut before its end: what tells it from its neighbours are its last parts, `[2].bias` of `net[2].bias`, ` \u00b7 3` or ` = 3`.
- * As many whole parts as there is room for; where that is only the last one, the beginning of the name stands before it.
+ * A name shortened in the middle, because its last parts tell it from its neighbours: `[2].bias` of `net[2].bias`, ` \u00b7 3` or ` = 3`.
+ * It keeps as many whole parts as there is room for; if that is only the last one, the beginning of the name precedes it.
  */
 export function cutName(ruler, font, text, room) {
   const fits = (one) => ruler.widthOf(font, one) <= room;
@@ -88,7 +88,7 @@ export function cutName(ruler, font, text, room) {
   return short.slice(0, -1).find(fits) || behind(ends.at(-1) ?? version) || short.find(fits) || behind(version) || cut(ruler, font, text, room);
 }
 
-/** The first of some ways to say it that has room; where none has, the last one, cut. */
+/** The first of some wordings that fits the room; if none does, the last one, cut off. */
 export function firstFitting(ruler, font, ways, room) {
   return ways.find((text) => ruler.widthOf(font, text) <= room) ?? cut(ruler, font, ways.at(-1), room);
 }

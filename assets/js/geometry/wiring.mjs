@@ -17,9 +17,9 @@ import { at } from "../scene/timeline.mjs";
 /** @typedef {Way & Wire & { past: boolean, live: boolean, comes: boolean }} ShownWire */
 
 const SPREAD = 0.62; // part of the pill's side over which wires enter,
-const HEAD = 8; // under the arrowheads of values: so far from these,
-const LEAST = 12; // over so much at least,
-const LOW = 0.73; // and down to this part of the lower half: there a pill is still nearly upright
+const HEAD = 8; // distance of wires from the arrowheads of values above them,
+const LEAST = 12; // but on at least this much of the side,
+const LOW = 0.73; // and down to this part of its lower half, where the side of a pill is still nearly upright
 const TOUCH = 1.5; // how far a wire may be over a border
 const BEND = 6; // how far from a card's side one runs down along it
 export const DOT = 3.2; // radius of the end of a line, which touches its cell and covers nothing in it
@@ -49,8 +49,8 @@ export class Wiring {
   }
 
   /**
-   * The wires of some ops at a moment, each with its curve; on `live` ones the gradient passes now, by those that `comes` is true of it comes to
-   * the op at least.  One that ends there has no cell that it leads to (`from` is null).
+   * The wires of some ops at a moment, each with its curve.  `live`: the gradient passes along the wire now; `comes`: it travels along it at
+   * least as far as the op.  `from` is null for a wire that ends in the op and leads to no cell.
    * @param {Moment} moment
    * @param {Node[]} ops
    * @param {Node[]} [tensors] those that are looked at: their own wires are shown too
@@ -63,13 +63,13 @@ export class Wiring {
     const keys = new Set(running.map(keyOf));
     const around = tensors.flatMap((node) => this.wiresAround(moment, node)).filter((wire) => !keys.has(keyOf(wire)));
     const wires = [...ops.flatMap((op) => this.visibleWires(this.of(moment, op))), ...[...around, ...running].filter((wire) => !ids.has(wire.op.id))];
-    const past = moment.step?.kind === "accumulate"; // what came to the op had come before it went on to the leaf
+    const past = moment.step?.kind === "accumulate"; // the gradient had reached the op before it went on to the leaf
     return wires.map((wire) => Object.assign(Object.create(this.wayOf(wire)), wire, { past, live: wire.carries && lively.has(wire.op.id), comes: wire.upstream !== 0 && lively.has(wire.op.id) }));
   }
 
   /**
-   * Whether wires are drawn beside an edge: not where it goes on in another line of the picture, nor where they would cross a card that is
-   * not its end; there its route says it all.
+   * Whether an edge has wires beside it.  It has none if it continues in another line of the picture, or if they would cross a card that is
+   * not one of its ends: then the route alone shows the gradient.
    * @param {Edge} edge
    * @returns {boolean}
    */
@@ -80,7 +80,7 @@ export class Wiring {
   }
 
   /**
-   * The edges of an op beside which a wire would cross a card that is not its end, in whichever call.
+   * The edges of an op whose wires would cross, in some call, a card that is not one of their ends.
    * @param {Node} op
    * @returns {Set<string>}
    */
@@ -116,7 +116,7 @@ export class Wiring {
   }
 
   /**
-   * Of a tensor that is looked at: the wires that begin or end in its cells, op by op, where they are few and hide nothing.
+   * The wires that begin or end in the cells of a tensor that is looked at; for each op only if they are few and hide nothing.
    * @param {Moment} moment
    * @param {Node} node
    * @returns {Wire[]}
@@ -129,7 +129,7 @@ export class Wiring {
   }
 
   /**
-   * Between open cards, the paths from cell to cell that the gradient takes in a VJP or took to a leaf; none where they are many.
+   * The wires between open cards along which the gradient travels in a VJP, or travelled to a leaf; none if they are many.
    * @param {Moment} moment
    * @returns {Wire[]}
    */
@@ -150,7 +150,7 @@ export class Wiring {
   }
 
   /**
-   * The wires that bring a gradient to an op from cells from which none goes on: one for each cell.
+   * One wire for each cell whose gradient reaches the op and goes no further.
    * @param {Wire[]} wires
    * @param {Wire[]} carrying
    * @returns {Wire[]}
@@ -220,7 +220,7 @@ export class Wiring {
   }
 
   /**
-   * Where a wire runs: what it carries changes with time, its way does not.
+   * The course of a wire: the number on it changes with time, the course does not.
    * @param {Wire} wire
    * @returns {Way}
    */
@@ -292,7 +292,7 @@ class Way {
 const keyOf = ({ edge, from, to }) => `${edge.id}|${from}>${to}`;
 
 /**
- * What tells the ways of wires apart; a value is met beside it.
+ * The key of a wire's course: its cells, and the rows at which it ends.
  * @type {(wire: Joined) => string}
  */
 const wayKey = (wire) => `${keyOf(wire)} ${wire.ends.source?.row.key} ${wire.ends.output?.row.key}`;
@@ -312,7 +312,7 @@ function callAt({ phase, scene, t }) {
 }
 
 /**
- * Where the wires of a call end, worked out once for those of one edge.
+ * A function that finds the ends of a wire in a call; wires of one edge have the same ends.
  * @type {(call: Phase | null) => (wire: WirePlace) => Ends}
  */
 function endsIn(call) {
@@ -325,10 +325,10 @@ function endsIn(call) {
 }
 
 /**
- * Where a wire ends: in the row that shows what goes over it.  Where it arrives, that is a `.grad` that the call writes; where it
- * sets out, the gradient that the call passes if no hook changes it, or a `.grad` that it left as this op gets it.  A card that shows
- * it in no row is met at its border, beside its value, or where it sets out from several cells under them: the value itself is not
- * what is passed.
+ * The rows at which a wire ends: those that show its gradient.  At the receiving card, this is a `.grad` that the call writes.  At the
+ * sending card, it is the gradient that the call passes, if no hook changes it, or a `.grad` with the value that this op receives.  A wire
+ * to a card without such a row ends at its border, beside the value, or below it if the wire leaves one of several cells: it must not seem
+ * to carry the value.
  * @type {(wire: WirePlace, call: Phase | null) => Ends}
  */
 function endsOf({ op, source, output }, call) {
@@ -354,7 +354,7 @@ function isWritten({ track }, call) {
 }
 
 /**
- * Whether a `.grad` after a call is what the call passed on to an op: not where it had grown in an earlier call (equal values have one id).
+ * Whether the `.grad` after a call is the gradient that the op received in it, and not a sum with that of an earlier call (equal values have one id).
  * @type {(row: Row, op: Node, call: Phase) => boolean}
  */
 const isGiven = ({ track }, op, call) => at(track, call.end) === at(op.tracks.upstream, call.end);
@@ -365,7 +365,7 @@ function isPassed(row, call) {
 }
 
 /**
- * Whether an op gets another gradient in a call than the one that is passed: a hook stands between (equal values have one id).
+ * Whether a hook changed the gradient that a call passes before the op received it (equal values have one id).
  * @type {(row: Row, op: Node, call: Phase) => boolean}
  */
 function isChanged({ track }, op, call) {
@@ -375,7 +375,7 @@ function isChanged({ track }, op, call) {
 }
 
 /**
- * What comes to the cell that a wire leads to, of all wires of its edge.
+ * The number that the cell at the end of a wire receives, from all wires of the edge.
  * @type {(moment: Moment, wire: CarriedWire) => number}
  */
 function sentOn(moment, { edge, from, upstream, local }) {
@@ -386,7 +386,7 @@ function sentOn(moment, { edge, from, upstream, local }) {
 }
 
 /**
- * Whether what a wire would bring is a zero in its dtype: 1e-4 times 1e-4 in half precision.
+ * Whether the product on a wire rounds to zero in its dtype, such as 1e-4 times 1e-4 in half precision.
  * @type {(wire: Wire, wires: Wire[]) => boolean}
  */
 function isLost(wire, wires) {
@@ -399,7 +399,7 @@ function isOpen(node) {
 }
 
 /**
- * Whether a wire ends at rows of one line: of several lines the framed cells tell better, since a way to the upper ones runs past the lower.
+ * Whether a wire ends at rows of a single line.  For rows of several lines frames around the cells are clearer: a wire to an upper line runs past the lower ones.
  * @type {(wire: Joined) => boolean}
  */
 function isPlain({ ends }) {
@@ -408,8 +408,8 @@ function isPlain({ ends }) {
 
 /**
  * The point where a wire leaves a card without crossing a cell or a text: below the card for the last line of cells, at its side for all
- * others.  Below, the point shows the column of the cell; at the side, its height in the line does.  A cell alone needs neither.
- * Wires with the same course run side by side, a lane each.
+ * others.  Below a card, the position of the point tells the column of the cell; at its side, its height does.  A single cell needs neither.
+ * Wires with the same course run side by side, each in its own lane.
  */
 function anchor(node, row, cell, op, { i, n } = ONE) {
   const frame = { under: node.y + node.h / 2, top: node.y - node.h / 2, side: (sign) => node.x + sign * (node.w / 2 + 4), towards: op.x < node.x ? -1 : 1 };
@@ -425,7 +425,7 @@ function anchor(node, row, cell, op, { i, n } = ONE) {
   return { ...frame, x: node.x + (frame.towards * node.w) / 2, y, part, aside: true };
 }
 
-/** Where a wire meets an op: at the side at which the card stands, where values come and go above it, or over or under it. */
+/** The point where a wire meets an op: above or below it, or at the side of the card, below the arrowheads of the values. */
 function port(op, node, part, ends) {
   const [dx, dy] = [node.x - op.x, node.y - op.y];
   if (Math.abs(dy) - (node.h + op.h) / 2 > Math.abs(dx) - (node.w + op.w) / 2) {

@@ -13,8 +13,8 @@ import { cut, firstFitting } from "../geometry/text.mjs";
 /** @import { Brush } from "./paint.mjs" */
 /** @typedef {ReturnType<typeof rowState>} RowState */
 
-const AIR = 3; // units between a number and the border of its cell,
-const LEAST_AIR = 1; // and where it is written in the smaller size
+const AIR = 3; // units between a number and the border of its cell;
+const LEAST_AIR = 1; // the same for a number in the smaller size
 
 /** @type {(brush: Brush, node: Node) => void} */
 export function paintRows(brush, node) {
@@ -41,7 +41,7 @@ function paintLabel({ write, context, ruler, font, tokens }, node, place, state)
 }
 
 /**
- * Ways to name the gradient that is passed, the longest first; one of another shape than its root (it is refused) by its shape, one that was made of another, or of nothing, by how.
+ * Names for the gradient that a call passes, the longest first.  A gradient of the wrong shape, which is refused, is named by its shape; one that was derived or filled in, by how.
  * @type {(row: Row, node: Node, state: RowState) => string[]}
  */
 function seedLabels(row, node, { value, other, derived }) {
@@ -52,7 +52,7 @@ function seedLabels(row, node, { value, other, derived }) {
   return [row.label || SEED_LABEL, "gradient"];
 }
 
-/** Ways to name a row of `.grad`, the longest first; an older version had its gradient, the present one has it. */
+/** Names for a row of `.grad`, the longest first; for an older version, in the past tense. */
 function gradLabels(label, empty, past) {
   if (past) return empty ? [`had no ${label}`, label] : [`${label} before`, `had ${label}`, label];
   return empty ? [`${label} none`, label] : [label];
@@ -89,7 +89,7 @@ function paintCells(brush, node, at, state, future) {
       continue;
     }
     const [typed, value] = [typedAt(cell), values[cell]];
-    const changed = state.changed && moment.step?.at === node.id; // not where a new version shows what the one before held
+    const changed = state.changed && moment.step?.at === node.id; // a new version may show the number of the one before
     const look = cellLook(brush, row, value, { ...state, changed }, lit?.has(cell) ?? false, typed !== undefined);
     paintBox(brush, box, look, future);
     if (value !== null) paintNumber(brush, box, { value, text: line.texts[cell], ghost: ghost?.[cell] ?? null }, look, line);
@@ -116,7 +116,7 @@ export function lineOf(font, values, width, { truths = false, small: always = fa
 }
 
 /**
- * Cells through which the gradient of the current step goes, where it goes through some and not through others.
+ * The cells through which the gradient of the current step passes; null if these are all, and outside of a backward call.
  * @param {Moment} moment
  * @param {Node} node
  * @param {number} count

@@ -17,8 +17,8 @@ export function linesOn({ wires }, edge) {
 }
 
 /**
- * What is written: once for equal numbers that go the same way, as the two of `x * x` do, and for one that goes on from an edge on which
- * only gradients travel.  The arithmetic of a single path is true of cells: it is written where the path is drawn.
+ * The texts of the flows: equal numbers with the same route, such as the two of `x * x`, have one text, and so has a number that continues from
+ * an edge for gradients alone.  The arithmetic of a single path holds for cells, so it is written only where that path is drawn.
  */
 export function labelsOf(brush, flows) {
   const groups = new Map();
@@ -73,7 +73,7 @@ function waysOf(brush, flow, edge) {
   return lines.length ? lines.map(({ flat }) => flat) : [(flow.back ? gradientRoute(brush.plane, brush.moment, edge) : brush.plane.routes.get(edge.id).forward).flat];
 }
 
-/** A number as it is written, and where that has no place what comes of its product alone: the sentence has the product too. */
+/** The texts for a number, the longest first: with its product, and without, because the sentence has the product too. */
 function formsOf({ text }) {
   const [, result] = / [=\u2248] (.*)$/.exec(text) ?? [];
   return result === undefined ? [text] : [text, result];

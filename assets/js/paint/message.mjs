@@ -14,19 +14,19 @@ import { wrap } from "../geometry/text.mjs";
 /** @typedef {{ x: number, y: number, shape: Callout, extra?: number }} Spot */
 
 const BAR = 52; // height of the buttons above, of the legend below
-const GRID = 48; // apart, in units: places that are tried all over the view
-const MOST_TRIED = 50; // places, the best first, whose line is looked at
+const GRID = 48; // units between the positions that are tried all over the view
+const MOST_TRIED = 50; // positions, the best first, for which a line is searched
 const MOST_LINES = 12; // of an error: the longest first sentence of torch's, in the narrowest shape
 const ROOMS = [560, 420, 320, 230, 170, 140]; // widths of its text
-const APART = 12; // from every card: their rings and marks stand out so far
-const NEAR = 18; // from its own node, where it stands beside it
-const COST = { covered: 1, node: 4000, struck: 3000, lit: 6, route: 2, faint: 0.7, group: 1, line: 22, other: 90 }; // against a distance of 1
-const PARTS = [0, 0.25, 0.5, 0.75, 1]; // of a side, at which a line to it is tried,
-const CORNER = 14; // and how far from its corners
-const SIDEWAYS = 100; // what it costs a line with a corner to set out at the left or the right, where edges run
-const ORDER = 6; // above is tried first: by so much is each next side worse
+const APART = 12; // units from every card, whose rings and marks stand out so far
+const NEAR = 18; // units from its own node if it stands beside that
+const COST = { covered: 1, node: 4000, struck: 3000, lit: 6, route: 2, faint: 0.7, group: 1, line: 22, other: 90 }; // compared with 1 for a unit of distance
+const PARTS = [0, 0.25, 0.5, 0.75, 1]; // of a side: the points to which a line is tried,
+const CORNER = 14; // and their least distance from its corners
+const SIDEWAYS = 100; // the cost of a line with a corner that begins at the left or the right of the node, where edges run
+const ORDER = 6; // the cost by which each side is worse than the one before; the first is above
 
-/** The first sentence of an error beside its node, with a line to it, or where nothing was made under all, so far off that it is about none of it; returns its box. */
+/** Paints the first sentence of an error beside its node, with a line to it, and returns its box. Without a node it stands below the graph, far enough to belong to no card. */
 export function paintCallout(brush, node, error) {
   const [x0, , x1, y1] = brush.plane.bounds;
   const { x, y, shape } = steadyPlace(brush, node ?? { x: (x0 + x1) / 2, y: y1 + 2 * APART, w: 0, h: 0 }, error);
@@ -51,7 +51,7 @@ export function paintCallout(brush, node, error) {
 }
 
 /**
- * Where the message stands; while one pans it keeps its place among the cards as long as that is in view.
+ * The position of the message; during a pan it keeps its place among the cards as long as that is in view.
  * @type {(brush: Brush, node: Node, error: Error) => any}
  */
 function steadyPlace(brush, node, error) {
@@ -79,7 +79,7 @@ export function placeCallout(brush, node, error) {
   const others = othersOf(brush, node);
   let best = null;
   for (const spot of rated.slice(0, MOST_TRIED)) {
-    if (best && best.cost <= spot.cost) break; // no later one is better, whatever its line meets
+    if (best && best.cost <= spot.cost) break; // no later position is better, even with the best line
     /** @type {Box} */
     const box = [spot.x, spot.y, spot.x + spot.shape.w, spot.y + spot.shape.h];
     const cost = spot.cost + struckBy(others, lineTo(others, node, box)).length * COST.struck;
@@ -108,7 +108,7 @@ const othersOf = ({ plane, camera, view }, node) => plane.nodes.itemsIn(visibleB
 const isInside = ([x0, y0, x1, y1], { x, y, shape }) => x >= x0 && y >= y0 && x + shape.w <= x1 && y + shape.h <= y1;
 
 /**
- * What the message hides where it stands, and how far off it is.
+ * The cost of a position: what the message hides there, and its distance from the node.
  * @type {(brush: Brush, node: Node, spot: any, clutter: Clutter) => number}
  */
 function costOf({ plane }, node, { x, y, shape, extra }, clutter) {
@@ -120,7 +120,7 @@ function costOf({ plane }, node, { x, y, shape, extra }, clutter) {
   for (const one of plane.nodes.itemsIn(growBox(box, 2 * APART))) {
     const area = commonArea(wide, boxOf(one));
     if (area > 0) cost += COST.node + area * COST.covered + 20 * commonArea(box, boxOf(one));
-    if (one !== node && Math.hypot(...gapOf(boxOf(one), box)) <= far) cost += COST.other; // it seems to be about that one
+    if (one !== node && Math.hypot(...gapOf(boxOf(one), box)) <= far) cost += COST.other; // it would seem to belong to that node
   }
   return cost;
 }
@@ -130,18 +130,18 @@ function gapOf(a, b) {
   return [0, 1].map((axis) => Math.max(0, a[axis] - b[axis + 2], b[axis] - a[axis + 2]));
 }
 
-/** From the node to the message: at a right angle to both, straight or around one corner, by the shortest way that meets no other node; aslant where there is none. */
+/** The line from the node to the message: the shortest one, straight or with one corner, that meets both at a right angle and no other node; else a slanted one. */
 export function lineTo(others, node, box) {
   const ways = [...straightWays(node, box), ...cornerWays(node, box)];
   const aslant = [nearestPoint(boxOf(node), (box[0] + box[2]) / 2, (box[1] + box[3]) / 2), nearestPoint(box, node.x, node.y)];
   return [...ways, aslant].find((way) => !struckBy(others, way).length) ?? aslantWay(others, node, box) ?? ways[0] ?? aslant;
 }
 
-/** What of a side a line may end on: within the corners, clear of the mark at the upper right one. */
+/** The part of a side at which a line may end: between the corners, and clear of the mark at the upper right. */
 const endsOf = (node) => [Math.max(node.w / 2 - inset(node), 0), Math.max(node.h / 2 - inset(node), 0)];
 const inset = (node) => Math.max(cornerOf(node), CORNER);
 
-/** Lines straight across the gap between node and message, where one stands beside the other: near the middle of the node's side first. */
+/** Straight lines across the gap between node and message, if these overlap in one direction; those near the middle of the node's side come first. */
 function straightWays(node, box) {
   const ways = [];
   const [halfX, halfY] = endsOf(node);
@@ -153,7 +153,7 @@ function straightWays(node, box) {
   return ways;
 }
 
-/** Places from `low` to `high`, the ones nearest to `middle` first; none where there is no room. */
+/** Positions from `low` to `high`, those nearest to `middle` first; none if there is no room. */
 function positionsAround(middle, low, high) {
   if (low > high) return [];
   const first = Math.min(Math.max(middle, low), high);
@@ -194,7 +194,7 @@ function rim([x0, y0, x1, y1]) {
 const piecesOf = (way) => way.slice(1).map((to, i) => [way[i], to]);
 const lengthOf = (way) => piecesOf(way).reduce((sum, [[a, b], [c, d]]) => sum + Math.hypot(a - c, b - d), 0);
 
-/** The nodes that a line would strike out, of those around it but its own. */
+/** The nodes that a line would cross, apart from its own. */
 export function struckBy(others, way) {
   return others.filter((one) => piecesOf(way).some(([from, to]) => strikes(from, to, growBox(boxOf(one), 4))));
 }
@@ -220,7 +220,7 @@ function clutterOf({ plane, moment, wires = [] }, seen) {
   return clutter.accumulateSums();
 }
 
-/** Length of lines, weighted, in small squares of the view; summed up from the corner, so that a box takes four numbers. */
+/** The weighted length of lines in small squares of the view, as sums from the corner on: the sum over any box takes four numbers. */
 class Clutter {
   /** @param {Box} seen */
   constructor([x0, y0, x1, y1]) {
@@ -288,7 +288,7 @@ function calloutShape({ ruler, font }, error, room) {
 }
 
 /**
- * Above, below, right, left, then the corners; beside a node at the border of the view moved into it.
+ * The positions around a node: above, below, right, left, then the corners. At the border of the view they are moved inside.
  * @type {(node: Node, shape: Callout, within: Box | null) => Spot[]}
  */
 function spotsBeside(node, shape, within) {

@@ -7,24 +7,24 @@ import { comesWithin, crossesBox, crossesLine, distanceToBox, pointAlong, strike
 import { hasGradient, wiredEdges } from "./edges.mjs";
 import { gradientRoute } from "../geometry/plane.mjs";
 
-const GAPS = [7, 14, 22, 29]; // px on screen from a number to a place of its own route; past FAR it is nobody's
+const GAPS = [7, 14, 22, 29]; // px on screen from a number to its own route; beyond FAR it would seem to belong to no route
 export const FAR = 30;
-const SHIFTS = [0, -0.3, 0.3, -0.55, 0.55]; // how far to the side of a place, in widths
+const SHIFTS = [0, -0.3, 0.3, -0.55, 0.55]; // shifts to the side, in widths of the number
 const PARTS = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
 const HEIGHT = 22;
-const LEAST_APART = 10; // units from one number to the next: of two that stand as lines of text no one can tell whose they are
+const LEAST_APART = 10; // units between two numbers: if they stood like lines of text, no one could tell which belongs to which route
 const AIR = 3; // units between a number and another route, or a card that is not its end
-const NEARER = 8; // and how much nearer than to one that is lit too it is to its own
-const SHORT = 8; // letters of a number that is written even close to a card, or over a little of what rests
+const NEARER = 8; // a number is nearer to its own route than to any other lit one, by this many units
+const SHORT = 8; // letters of a short number, which may stand close to a card or over a route at rest
 const MOST_COVERED = 0.35;
-const CROSSING = 0.2; // what covering a route at rest counts, as a part of the number,
-const IN_HALO = 0.3; // and what being in the halo of what runs does
-const SIDE = 6; // px at the border of the view in which none stands
+const CROSSING = 0.2; // covering a route at rest counts as covering this share of the number,
+const IN_HALO = 0.3; // and standing in the halo of the active node as this
+const SIDE = 6; // px at the border of the view that stay free of numbers
 const BADGE = 10; // how far a badge stands out of its node,
-const HALO = 12; // and the halo of what runs
+const HALO = 12; // and the halo of the active node
 const LEADS = [32, 44, 58, 74, 92, 112]; // px on screen of a line from a route to its number
 const SLANTS = [0, -0.35, 0.35, -0.8, 0.8]; // how far such a line goes to the side, in its heights
-const ALONG = [0, -0.4, 0.4]; // where it meets the number, in widths from its middle
+const ALONG = [0, -0.4, 0.4]; // where that line meets the number, in widths from its middle
 
 /**
  * The places of a step's numbers: `beside(text, edges, others)` and `away(…)` give `{ box: [x0, y0, x1, y1], lead }` or null; `lead` is the
@@ -41,14 +41,14 @@ export function placesAt(brush, lit) {
   return { beside: search("beside", placesBeside, cheapest), away: search("away", placesAway, firstFree) };
 }
 
-/** What is known of the places at a step and a zoom: what costs time to find does not change with the frames of a move, nor while one pans. */
+/** The candidates that were found at a step and a zoom: they stay the same in every frame of a move and during a pan. */
 function knownAt({ plane, moment, camera, wires, font }) {
   const live = wires.filter((wire) => wire.live).map(({ edge, from, to }) => `${edge.id} ${from} ${to}`);
   const key = [moment.k, camera.zoom, font.smallStrong, ...live].join("|");
   return plane.numbers.of(key, () => new Map());
 }
 
-/** What a number of some edges must keep clear of: its `own` curves, those of `others` of the step, what gradients have left drawn, what is active. */
+/** The things that a number must keep clear of: its `own` curves, the curves of `others` in the step, the routes that gradients have taken, the active node. */
 function surroundings({ plane, moment, wires }, lit, edges) {
   const [own, others] = [true, false].map((is) => lit.filter((one) => edges.includes(one.edge) === is).flatMap((one) => one.ways));
   const wired = wiredEdges(moment, wires);
@@ -59,7 +59,7 @@ function surroundings({ plane, moment, wires }, lit, edges) {
   return { own, others, trails, ends, glowing: active ? growBox(boxOf(active), HALO) : null };
 }
 
-/** Candidates `{ box, lead, cost }`, the first ones first; `cost` is found when it is asked for, and is Infinity where a number must not stand. */
+/** A candidate `{ box, lead, cost }`; `cost` is computed when it is read, and is Infinity if a number must not stand there. */
 class Place {
   constructor(box, lead, price) {
     this.box = box;
@@ -75,7 +75,7 @@ class Place {
   }
 }
 
-/** The first that costs nothing, else the cheapest, of those that are free. */
+/** The first free candidate that costs nothing, else the cheapest free one. */
 function cheapest(places, free) {
   let best = null;
   for (const one of places) {
@@ -92,7 +92,7 @@ const firstFree = (places, free) => places.find((one) => free(one) && one.cost =
 const sizeOf = ({ ruler, font }, text) => [ruler.widthOf(font.smallStrong, text) + 14, HEIGHT];
 
 /**
- * Places beside the routes: what they cover, as a part of the number.
+ * Candidates beside the routes; the cost is the share of the number that is covered.
  * @param {any} brush
  * @param {string} text
  * @param {any} around
@@ -103,7 +103,7 @@ function placesBeside(brush, text, around) {
     const near = nodesAt(brush.plane, box);
     if (near.some((node) => commonArea(box, boxOf(node)) > 0) || (near.length && text.length > SHORT) || !isOwn(brush, box, around)) return Infinity;
     const crossed = crossings(brush.plane, box);
-    if (crossed && text.length > SHORT) return Infinity; // a long one would hide what it lies on; the sentence has it too
+    if (crossed && text.length > SHORT) return Infinity; // a long number would hide the route; the sentence has it too
     const glows = around.glowing ? commonArea(box, around.glowing) : 0;
     const cost = near.length / (w * h) + (glows / (w * h)) * IN_HALO + crossed * CROSSING;
     return cost < MOST_COVERED ? cost : Infinity;
@@ -152,14 +152,14 @@ function* boxesAway({ own, others }, [w, h], zoom) {
   }
 }
 
-/** Whether a place is in view, and apart from the numbers that have theirs and from their lines. */
+/** Whether a place is in view, and clear of the numbers that are placed already and of their lines. */
 function isFree({ box, lead }, room, others) {
   if (room && !isIn(room, box)) return false;
   const wide = growBox(box, LEAST_APART);
   return others.every((one) => commonArea(wide, one.box) === 0 && !(one.lead && strikes(one.lead[0], one.lead[1], growBox(box, AIR))) && !(lead && strikes(lead[0], lead[1], growBox(one.box, AIR))));
 }
 
-/** The nodes on which a box would lie, or under the badges of which. */
+/** The nodes that a box would overlap, with their badges. */
 /** @type {(plane: any, box: number[]) => any[]} */
 const nodesAt = (plane, [x0, y0, x1, y1]) => plane.nodes.itemsIn([x0 - BADGE, y0 - 2, x1 + 2, y1 + BADGE]);
 
@@ -172,12 +172,12 @@ function nodesNear(plane, box, reach) {
 /** @type {(box: number[]) => number[]} */
 const badgeOf = ([, y0, x1]) => [x1 - BADGE, y0 - BADGE, x1 + BADGE, y0 + BADGE];
 
-/** Whether a place covers no route of now, is near its own, and nearer to it than to the others. */
+/** Whether a place covers no route of the step, and is near to its own route, nearer than to any other. */
 function isOwn(brush, box, { own, others, trails, ends }) {
   if (own.some((flat) => crossesBox(flat, growBox(box, 1)))) return false;
   const gap = Math.min(...own.map((flat) => distanceToBox(flat, box)));
   if (gap > FAR / brush.camera.zoom || others.some((flat) => comesWithin(flat, box, gap + NEARER))) return false;
-  if (nodesNear(brush.plane, box, gap + AIR).some((node) => !ends.has(node.id))) return false; // it would seem to be what that op gives
+  if (nodesNear(brush.plane, box, gap + AIR).some((node) => !ends.has(node.id))) return false; // it would seem to be the result of that op
   return !trails(growBox(box, gap)).some((flat) => comesWithin(flat, box, gap + AIR));
 }
 

@@ -18,22 +18,22 @@ import { cutName, firstFitting, fontsAt, writer } from "../geometry/text.mjs";
 /** @import { Camera, View } from "../geometry/camera.mjs" */
 /** @import { Plane } from "../geometry/plane.mjs" */
 
-const LATER = [4, 4]; // dashes of the outline of what is not computed yet
-const LONGEST = "gradient norm 0.00123"; // of what a folded group says of its gradient
-const OLD = "0.0123"; // as long as most norms
-const BESIDE = [["gradient norm ", " was ", ""], ["norm ", " was ", ""], ["", " was ", ""], ["", " (", ")"]]; // around a norm and that of the section before
+const LATER = [4, 4]; // dashes of an outline of a node that is not computed yet
+const LONGEST = "gradient norm 0.00123"; // the longest text that a folded group has for its gradient
+const OLD = "0.0123"; // as wide as most norms are
+const BESIDE = [["gradient norm ", " was ", ""], ["norm ", " was ", ""], ["", " was ", ""], ["", " (", ")"]]; // the texts around a norm and the one of the previous section
 const [CONTINUED, PAST_SIDE] = ["\u21b3 ", 12]; // before the name of a group that goes on here from another line; units from the side that is open
 const ROUND = 14; // corners of a group's box
-const QUIET = 0.72; // what takes no part, or is not there yet: paler, and all of its text in ink, so that it is read at 3 to 1
+const QUIET = 0.72; // opacity of a node that takes no part or does not exist yet: its text is in ink, which keeps a contrast of 3 to 1
 
-/** 2: everything; 1: names, cells without numbers; 0: blocks.  Text has 12 px on screen or is not there. */
+/** The level of detail. 2: everything; 1: names, and cells without numbers; 0: blocks.  No text is smaller than 12 px on screen. */
 function detailAt(zoom) {
   return zoom >= 0.61 ? 2 : zoom >= 0.4 ? 1 : 0;
 }
 
 /**
- * What a picture is of: a moment on a plane, how it is looked at, and what is chosen, hovered over or lit; with a `magnitude`, gradients are coloured
- * by their size, and one of that size has the full colour.
+ * The content of a picture: a moment on a plane, the camera, and the elements that are selected, hovered over or lit.  With a `magnitude`, gradients
+ * are coloured by their size, and one of that size has the full colour.
  * @typedef {{ moment: Moment, plane: Plane, camera: Camera, tokens: Record<string, any>, wires: any[], ruler: any, selection?: string | null, [key: string]: any }} Frame
  */
 /** @typedef {{ context: any, write: ReturnType<typeof writer>, font: ReturnType<typeof fontsAt>, detail: number, view: View & { dpr: number }, quiet?: any } & Frame} Brush */
@@ -91,7 +91,7 @@ function groupName({ ruler, write }, box, name, font, colour, from = GROUP_TITLE
   write(cutName(ruler, font, ruler.widthOf(font, name) <= room ? name : short, room), box[0] + from, box[1] + 18, font, colour);
 }
 
-/** The box of an open group; open at the side where it goes on in another line. */
+/** The box of an open group; it has no border at the side where it continues in another line. */
 function paintGroupBox({ context, tokens }, [x0, y0, x1, y1], cutLeft, cutRight, chosen) {
   const [left, right] = [cutLeft ? 0 : ROUND, cutRight ? 0 : ROUND];
   context.beginPath();
@@ -175,7 +175,7 @@ function paintNode(loud, node) {
     paintBadge(brush, state, node.x + node.w / 2 - from.x, node.y - node.h / 2 + from.y);
   }
   context.globalAlpha = 1;
-  if (findingsAt(moment, node.id).length) { // on an op in the middle: at its corners arrows may come in
+  if (findingsAt(moment, node.id).length) { // an op has it in the middle, because arrows may end at its corners
     paintFinding(brush, node.kind === "op" ? node.x : node.x - node.w / 2 + 3, node.y - node.h / 2 + (node.kind === "op" ? -4 : 1));
   }
   if (brush.selection === node.id) ring(brush, node, brush.tokens.ink, 2);
@@ -205,7 +205,7 @@ function shape({ context }, node, look, radius) {
   context.strokeStyle = look.stroke;
   if (look.dashed) context.setLineDash(LATER);
   const alpha = context.globalAlpha;
-  if (look.dashed) context.globalAlpha = 1; // the dashes say that it is not there yet; they are to be seen
+  if (look.dashed) context.globalAlpha = 1; // at full strength: the dashes show that the node does not exist yet
   context.stroke();
   context.globalAlpha = alpha;
   if (look.dashed) context.setLineDash([]);
@@ -284,7 +284,7 @@ function paintStub(brush, node, look) {
 }
 
 /**
- * The norm in words, and behind it what it was in the section before, where that stands beside: as long as cards of this width have room for.
+ * The norm in words, with the one of the previous section after it if that is shown: the longest wording that fits cards of this width.
  * @type {(brush: Brush, node: Node, norm: Num, long: boolean) => [string, string]}
  */
 function normTexts({ ruler, font, moment }, node, norm, long) {
@@ -297,7 +297,7 @@ function normTexts({ ruler, font, moment }, node, norm, long) {
 }
 
 /**
- * A folded group: a card on two others, with its shapes, and the norm of the gradient that came to it; while a step runs in it, with that.
+ * A folded group: a card on two others, with its shapes and the norm of its gradient; while a step runs in it, with that step.
  * @type {(brush: Brush, node: Node, look: any) => void}
  */
 function paintGroupCard(brush, node, look) {
@@ -316,13 +316,13 @@ function paintGroupCard(brush, node, look) {
   const line = (text, y, colour) => write(text, box[0] + 14, box[1] + y, font.plain, colour);
   if (run) line(firstFitting(ruler, font.plain, runTexts(run), node.w - 24), 40, tokens.ink);
   else line(firstFitting(ruler, font.plain, partsTexts(node), node.w - 28), 40, tokens.soft);
-  if (run?.ways.length) { // what came back into the group belongs to another step
+  if (run?.ways.length) { // the gradient that reached the group belongs to another step
     const way = run.ways.map(withMinus).find((one) => ruler.widthOf(font.plain, one) <= node.w - 24);
     if (way) line(way, 62, look.stroke);
     return;
   }
   if (norm !== null && node.h >= 70) {
-    const long = ruler.widthOf(font.plain, LONGEST) <= node.w - 24; // equal cards say the same, whatever the number
+    const long = ruler.widthOf(font.plain, LONGEST) <= node.w - 24; // equal cards have the same wording, whatever their numbers
     const [text, was] = normTexts(brush, node, norm, long);
     line(text, 62, typeof norm === "string" ? tokens.error : tokens.gradient);
     if (was) write(was, box[0] + 14 + ruler.widthOf(font.plain, text), box[1] + 62, font.plain, tokens.soft);
@@ -330,7 +330,7 @@ function paintGroupCard(brush, node, look) {
 }
 
 /**
- * Of what a folded group consists, in ways from the longest to the shortest.
+ * The contents of a folded group, in wordings from the longest to the shortest.
  * @type {(node: Node) => string[]}
  */
 function partsTexts({ sub }) {

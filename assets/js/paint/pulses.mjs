@@ -16,8 +16,8 @@ import { paintWires } from "./wires.mjs";
 /** @import { Brush, Frame } from "./paint.mjs" */
 
 const APART = 26; // units from one pulse to the next of a file
-const LARGEST = 1 / 8; // radius of a pulse, as a part of its way: on a short one the arrowhead is still seen
-const PLATE = { x: 4, y: 3 }; // how much smaller than the place of a number the ground is on which it stands
+const LARGEST = 1 / 8; // largest radius of a pulse, as a part of its route: the arrowhead of a short route stays visible
+const PLATE = { x: 4, y: 3 }; // how much smaller the plate under a number is than the space reserved for it
 const LEAD = { width: 1.2, dot: 3 }; // the line to a number that stands away from its route, and where it begins
 const PILL = { pad: 4, apart: 2, h: 22 }; // what is being added: room beside its number, room to the next one, height
 
@@ -70,7 +70,7 @@ function paintHover(brush, id) {
   if (node) ring(brush, node, brush.tokens.saved, 1.5);
 }
 
-/** What a term of the formula stands for, that is pointed at: a value in ink, a gradient in its colour.  Or what a search has found. */
+/** The node of the formula's term under the pointer: ink for a value, its own colour for a gradient.  Or the result of a search. */
 function paintLit(brush, { id, gradient }) {
   const { tokens, moment } = brush;
   const node = shownAs(moment.index, id);
@@ -80,7 +80,7 @@ function paintLit(brush, { id, gradient }) {
 }
 
 /**
- * What can be chosen now for a panel: a broken ring, a whole one where it is pointed at.
+ * The nodes that can be picked for a panel: a broken ring around each, and a whole one around the node under the pointer.
  * @type {(brush: Brush, node: Node, chosen: any) => void}
  */
 function paintChoosable(brush, node, chosen) {
@@ -115,10 +115,10 @@ function paintTwins(brush, id) {
   ring(brush, home, tokens.leaf, 1.5);
 }
 
-/** Whether a flow goes the way of another one, as the two of `x * x` do: their routes lie close together. */
+/** Whether two flows take the same route, such as those of `x * x`: their curves lie close together. */
 const goesAlong = (one, flow, edge) => flow.back === one.flow.back && edge.source === one.edge.source && edge.target === one.edge.target;
 
-/** What is on its way on one edge, of `file` that go the same way: one pulse, or one for each line from cell to cell. */
+/** The pulses on one edge, part of the `file` of flows with the same route: one pulse, or one for each line from cell to cell. */
 function paintTravel(brush, one, file) {
   const { flow, edge, part, started } = one;
   if (!started || part >= 1) return;
@@ -136,13 +136,13 @@ function paintTravel(brush, one, file) {
   });
 }
 
-/** Where the pulse `i` of `count` is when their file is at `part`: their ways lie close together, so one follows the other, and the last one is there at the end. */
+/** The position of pulse `i` of `count` when their file is at `part`. Pulses on one route follow each other, and the last one arrives at the end of the step. */
 export function inFile(part, i, count, apart) {
   const lag = count > 1 ? Math.min(apart, 0.6 / (count - 1)) : 0;
   return Math.min(Math.max(part * (1 + lag * (count - 1)) - lag * i, 0), 1);
 }
 
-/** One pulse: full with `+`, hollow with `−`, a broken ring with `0`; full and without a sign where that is mixed or none. */
+/** One pulse: a disc with `+`, a ring with `−`, a broken ring with `0`; a disc without a sign if signs are mixed or unknown. */
 function paintPulse(brush, flow, flat, part, sign, odd = isOdd(brush.moment, flow.value)) {
   const { context, tokens, detail, camera } = brush;
   const place = pointAlong(flat, ease(part));
@@ -156,7 +156,7 @@ function paintPulse(brush, flow, flat, part, sign, odd = isOdd(brush.moment, flo
   if (hollow) {
     context.lineWidth = 2.2 * scale;
     context.strokeStyle = colour;
-    if (sign === 0) context.setLineDash([radius / 3, radius / 3]); // a whole ring is a node's that waits
+    if (sign === 0) context.setLineDash([radius / 3, radius / 3]); // a whole ring would look like a waiting node
     context.stroke();
     context.setLineDash([]);
   }
@@ -188,7 +188,7 @@ function ease(part) {
   return part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part);
 }
 
-/** The numbers of the step, where they will be when the graph stands still. */
+/** The numbers of the step, at their positions for the camera at rest. */
 function numbersOf(brush, flows) {
   const { rest = brush.camera } = brush;
   return placedLabels(rest === brush.camera ? brush : { ...brush, camera: rest, font: fontsAt(brush.tokens, rest) }, flows);
@@ -220,7 +220,7 @@ function paintPlate({ context, tokens }, [x0, y0, x1, y1]) {
 }
 
 /**
- * What is being added to .grad, sinking into its cell.
+ * The numbers that are being added to `.grad`, sinking into their cells.
  * @type {(brush: Brush, node: Node) => void}
  */
 function paintAdding(brush, node) {
@@ -246,7 +246,7 @@ function paintAdding(brush, node) {
   context.globalAlpha = 1;
 }
 
-/** What is added to the cells of a row, as pills that do not meet: `[{ cell, text, w }]`; none where nothing is. */
+/** The numbers that are added to the cells of a row, as pills that do not overlap: `[{ cell, text, w }]`; empty if nothing is added. */
 export function pillsOf(font, place, added) {
   const room = place.pitchX - PILL.apart - 2 * PILL.pad;
   const letters = Math.floor(room / font.smallPitch);

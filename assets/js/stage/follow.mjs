@@ -18,16 +18,16 @@ export const PADDING = { top: 76, right: 40, bottom: 64, left: 40 };
 const UNDER_LEGEND = { ...PADDING, top: 67, bottom: 19 }; // where this stands on top
 const BARE = { top: 22, right: 24, bottom: 22, left: 24 }; // where nothing lies over the graph
 const MINIMAP_ROOM = 132;
-const MESSAGE = 130; // above and below, where that costs no text: the callout of an error will stand there
+const MESSAGE = 130; // px above and below that are kept for the message of an error, if text stays readable
 const LEAST_PAD = 1;
 export const WEIGHT = { ahead: 1000000, now: 160000, receives: 80000, over: 120000, row: 40000, sends: 10000, number: 400 }; // where not all of a step has room: what comes first; in a lecture, what a chapter speaks of before its move, and after it
 const MARGINS = [40, 16, 6]; // px from the border of the view to what a step is about; less where there is no room for more
 const LEAST_MARGIN = MARGINS[MARGINS.length - 1];
-const SLIVER = 0.02; // what the least part counts that is hidden, so that it is not given up for other cards
-const MOVE = 0.5; // what a px of the way counts, against a whole card that is hidden
-const PAST = 5; // and one that looks past the end of the graph
-const [CUT, CUT_STILL] = [15, 60]; // and another card that the border cuts; where one stays that is more
-const UNDER = 8; // as many as one that lies under a bar: it looks like a fault
+const SLIVER = 0.02; // the least cost of a hidden part, so that it is not given up for other cards
+const MOVE = 0.5; // the cost of a px of the move; a hidden subject costs its weight
+const PAST = 5; // the cost of a px past the end of the graph
+const [CUT, CUT_STILL] = [15, 60]; // the cost of another card that the border cuts, during a move and at rest
+const UNDER = 8; // a card under a bar counts as this many cut ones: it looks like a fault
 const COVERED = 0.01; // and a px² of any card that is under the minimap,
 const MAPPED = 60; // besides what each of them counts
 const RIM = 300; // and what is around the cards of a step, as far as it is cut
@@ -36,13 +36,13 @@ const OTHER_CORNER = 110; // and another corner for it
 const ENDS = { sides: [PADDING.left, PADDING.right], heights: [PADDING.top, MINIMAP_ROOM] }; // px past the ends of the graph that are as good as any: there the bars hide nothing
 const BARE_ENDS = { sides: [BARE.left, BARE.right], heights: [BARE.top, BARE.bottom] };
 const LEAST_END = 10; // px beside a graph that has room along an axis
-const LESS = 0.96; // of a zoom is tried next
+const LESS = 0.96; // the factor from one zoom that is tried to the next
 const [MOST, MOST_RIMS, MOST_ALONE] = [40, 4, 160]; // shifts that are tried, the shortest first: along both axes, for what is around, and along one axis
-const MOST_CARDS = 80; // that are looked at: so many are seen where one reads them
+const MOST_CARDS = 80; // cards that are examined: no more are in view at a zoom at which text is readable
 
 /**
- * The zoom for a graph that is seen in part: the usual one, or less where a step is seen with both its ends only so, or what a chapter
- * speaks of together, but such that it is read.
+ * The zoom for a graph that is seen in part: the usual one, or a smaller, readable one if only that shows a step with both its ends, or all
+ * that a chapter speaks of.
  */
 function zoomFor({ index }, view, spoken) {
   let zoom = READABLE;

@@ -8,8 +8,8 @@ import { briefText, ofWhat, resultOf, table } from "../../page/value_text.mjs";
 /** @import { Held } from "../../scene/format.mjs" */
 /** @typedef {{ label: string, rows: string[][], tone?: string, total?: string | null, isWhole?: boolean }} SumLine cells in rows, and what they come to */
 
-const TERMS = 8; // products in one line; longer sums are told by their result
-const LATEST = 10; // lines of a ledger that stand there unasked: what it comes to is seen below them
+const TERMS = 8; // products in one line; of a longer sum only the result is shown
+const LATEST = 10; // lines of a ledger that are shown at once, so that the total below them is in view
 
 /**
  * A value as cells in rows: one row for each but the last dimension; a large one tells its shape, norm and range.
@@ -54,7 +54,7 @@ function forward(scene, step, k, node, nodes) {
 }
 
 /**
- * What an input is called: its name, or the op that it comes from; beside another one that is written alike also what went into that.
+ * The name of an input, or of the op that computed it; if two inputs have the same name, with the inputs of that op.
  * @type {(scene: Scene, nodes: Map<string, Node>, edge: Edge, inputs: Edge[]) => string}
  */
 function resultName(scene, nodes, { source }, inputs) {
@@ -66,7 +66,7 @@ function resultName(scene, nodes, { source }, inputs) {
 }
 
 /**
- * The result of an op that has no card: what the first op that takes it is given; null where that may be one of several.
+ * The result of an op that has no card: the value that the first op using it receives; null if no later step shows it.
  * @type {(scene: Scene, k: number, node: Node) => Value | null}
  */
 function valueWithoutCard(scene, k, node) {
@@ -79,7 +79,7 @@ function valueWithoutCard(scene, k, node) {
 }
 
 /**
- * Lines that are alike (of `x * x`, both times x) as one that says so.
+ * The lines, with equal ones (such as the two of `x * x`) joined into one that states their number.
  * @template {{ label: string }} [T=SumLine]
  * @param {T[]} lines
  * @returns {T[]}
@@ -141,8 +141,8 @@ const isFactor = (wiring, upstream, value) => upstream.data.length === 1 || wiri
   || (upstream.data.length === value.data.length && wiring.every(([from, to]) => from === to));
 
 /**
- * Local derivatives in one line where each element has one way at most, and its derivative is its factor. Else a sum of products for
- * each element that has a way.
+ * The local derivatives: in one line if each element has at most one path, with its derivative as the factor. Otherwise one sum of
+ * products for each element that has a path.
  * @type {(wiring: Wire[] | null | undefined, upstream: Value | null | undefined, value: Value, label: string) => SumLine[]}
  */
 export function localLines(wiring, upstream, value, label) {
@@ -161,7 +161,7 @@ export function localLines(wiring, upstream, value, label) {
 }
 
 /**
- * What has come to a tensor's `.grad` until step `k` is done: `{step, code, label, adds: [Value], after}`, oldest first.
+ * The additions to a tensor's `.grad` up to the end of step `k`: `{step, code, label, adds: [Value], after}`, oldest first.
  * @type {(scene: Scene, node: Node, k: number) => { step: number, code: Code | null, label: string, adds: Value[], after: Value | null }[]}
  */
 export function ledgerOf(scene, node, k) {
@@ -172,7 +172,7 @@ export function ledgerOf(scene, node, k) {
   const entries = [];
   let coming = [];
   scene.steps.slice(0, k + 1).forEach((step, i) => {
-    if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // what grad() took along, or a call that failed, is not added by the next
+    if (scene.steps[i - 1]?.phase !== step.phase) coming = []; // gradients that grad() returned, or of a failed call, are not added by the next call
     if (step.kind === "vjp") coming.push(...flowsOf(scene, edges, step).filter(({ edge }) => own.has(edge.source)).map(({ value }) => value));
     const at = step.at ?? "";
     const here = own.has(at);
@@ -188,7 +188,7 @@ export function ledgerOf(scene, node, k) {
   return entries;
 }
 
-/** The latest rows of a long ledger (`more` of them besides), and how many came before; for one alone no line is saved. */
+/** The latest rows of a long ledger, with `more` earlier ones, and the number of those left out. A single row is never left out: the button would take as much room. */
 export function latestRows(rows, more = 0) {
   let earlier = rows.length;
   for (let room = LATEST; earlier > 0; earlier--) {

@@ -38,7 +38,7 @@ export class Inspector {
     /** @type {HTMLElement | null} the box of the error, where this is its element and its step */
     this.diagnosis = null;
     this.key = ""; // what the panel shows, so that a step that changes nothing writes nothing
-    this.opened = { key: "", rows: 0 }; // earlier rows that were asked for, and of which ledger
+    this.opened = { key: "", rows: 0 }; // the ledger that was opened, and how many earlier rows it shows
   }
 
   load(next) {
@@ -60,7 +60,7 @@ export class Inspector {
     setProps("selection", { data: { request: this.requests, revision: this.scene.revision.id, element, program, section: this.scene.section?.at ?? null, edits } });
   }
 
-  /** The details of an element, asked for once; `then` runs when they are there, at once where they are. */
+  /** The details of an element, asked for once; `then` runs when they have arrived, or at once if they are here. */
   want(id, then) {
     const element = this.elementOf(id);
     if (!element) return;
@@ -78,7 +78,7 @@ export class Inspector {
     return throughTime(details.through ?? null, time, (step, at) => this.goTo(step, at));
   }
 
-  /** What was asked for will not come: whoever wants it asks again. */
+  /** Forgets open questions, which will have no answer: they may be asked again. */
   forget() {
     this.callbacks.clear();
   }
@@ -193,13 +193,13 @@ export class Inspector {
     return parts;
   }
 
-  /** To a round of a series: its time, and its element where that is drawn. */
+  /** Goes to an iteration of a series: to its time, and to its element if that is drawn. */
   goTo(step, element) {
     this.player.seek(step);
     if (this.nodeOf(element)) this.player.select(element);
   }
 
-  /** The arithmetic of the last moment that has come; before the first one, what will stand here. */
+  /** The arithmetic of the latest moment; before the first one, a hint at what will be shown here. */
   moment(details, time) {
     if (!details.moments.length) return null;
     const come = details.moments.filter((one) => one.step < time);
@@ -227,7 +227,7 @@ export class Inspector {
     });
   }
 
-  /** What would bring one: a leaf waits for a call, any other tensor was not asked to keep it. */
+  /** Why there is no gradient: a leaf waits for a call, and any other tensor was not told to keep it. */
   noGradient(node, track, time) {
     return track?.some(([from, value]) => from <= time && value !== null) ? "None: the program dropped the gradient that had arrived."
     : node.retains ? RETAINS[node.retains]
@@ -251,7 +251,7 @@ export class Inspector {
     return this.ledgerTable(node, value(first?.before ?? null), rows, come.length ? value(come.findLast((entry) => !isPart(entry))?.after ?? null) : null, time);
   }
 
-  /** What came to `.grad`, line by line: the step of a line is gone to by a click. */
+  /** The additions to `.grad`, line by line; a click on a line leads to its step. */
   ledgerTable(node, before, rows, now, time) {
     const plain = (name, value, more = "") => h(`div.sum-line${more}`, {}, h("span.sum-label", {}, name), h(`span.sum-rows${more ? ".cotangent" : ".plain"}`, {}, cells(cellsOf(value))));
     const key = `${this.scene.revision.id}|${node.id}`;
@@ -266,7 +266,7 @@ export class Inspector {
       plain("= now", now, ".total")));
   }
 
-  /** What a long ledger leaves out, in its place; it keeps the focus while there is more, then the first row has it. */
+  /** The button for the rows that a long ledger leaves out; it keeps the focus while there are more, then the first row has it. */
   earlierRow(count) {
     const showMore = () => {
       this.opened.rows += PORTION;
@@ -277,7 +277,7 @@ export class Inspector {
     return h("button.sum-line.earlier", { type: "button", onclick: showMore }, h("span.sum-label", {}, `… ${count} earlier`), h("span.sum-rows", {}, words));
   }
 
-  /** What stands in the program, and what is otherwise there in this revision. */
+  /** The line of the program, and its edited form in this revision. */
   sourceLine(before, code, text) {
     if (!code) return null;
     const edited = this.scene.changes.find((one) => one.kind === "edited" && JSON.stringify(one.code) === JSON.stringify(code));
@@ -326,7 +326,7 @@ export class Inspector {
     this.writeParts(head, findingBoxes(here), this.stepBody(step, node, k));
   }
 
-  /** The same of several steps that are taken as one. */
+  /** The same for several steps that are shown as one. */
   showSpan({ start, end, span, step }, k) {
     this.formula.show(null);
     const node = this.nodeOf(step.at);
@@ -403,14 +403,14 @@ function cells(rows, total = null) {
   return rows.map((row, i) => h(`span.sum-cells${kind(row)}`, {}, row.map((cell) => h(`b${toneOf(cell)}`, {}, withMinus(cell))), total !== null && total !== undefined && i === rows.length - 1 ? h(`em${toneOf(total.slice(2))}`, {}, withMinus(total)) : null));
 }
 
-/** Where retain_grad() was called and nothing is there (yet). */
+/** The text for a tensor with retain_grad() that has no gradient (yet). */
 const RETAINS = {
   kept: "None yet: retain_grad() was called, so the backward() that reaches this tensor writes one here.",
   unheld: "None: retain_grad() was called, but the program no longer held this tensor when the gradient arrived: its name was reassigned or deleted. Give the new tensor another name to keep both.",
   unreached: "None: retain_grad() was called, and no backward() reaches this tensor after it.",
 };
 
-/** The value with more elements than a scene carries, where the details have it. */
+/** The whole value, from the details, of a tensor that is too large for the scene; else null. */
 function fullValue(details, row, time) {
   const figure = details.figures.find((one) => one.kind === "heatmap" && one.of === row.key);
   const id = figure ? trackAt(figure.track, time) : null;
@@ -436,7 +436,7 @@ function savedRow(name, text, size, state, by = null) {
   return [h("dt", {}, attributeOf(name)), h("dd", {}, h("span", {}, `${text}${size ? ` · ${bytes(size)}` : ""} `), h(`span.chip.${tone}`, {}, words), by)];
 }
 
-/** What Python calls it: `grad_fn._saved_self`; a custom Function has `saved_tensors[0]`, several that are one chip have no name. */
+/** A saved value as an attribute of its node in Python, `_saved_self`; a name that is none, such as `saved_tensors[0]`, stays as it is. */
 function attributeOf(name) {
   return /^\w+$/.test(name) && name !== "saved" ? h("code", { title: `grad_fn._saved_${name} in Python` }, `_saved_${name}`) : name;
 }

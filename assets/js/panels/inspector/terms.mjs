@@ -61,7 +61,7 @@ function place(scene, nodes, op, key, role) {
   return { id, name, gradient, words: gradient ? `the gradient sent to ${it}` : called ? `the input ${it}` : it };
 }
 
-/** The same of an op that a folded group hides: what it takes and gives is seen no nearer than in that group. */
+/** The same for an op in a folded group: its inputs and results are shown at the group. */
 function foldedTerm(_scene, _nodes, id, key, role) {
   const gradient = key.endsWith(BAR);
   const name = gradient ? key.slice(0, -1) : key;
@@ -110,7 +110,7 @@ function keyIn(one) {
   return HATS.has(glyphs(one.lastElementChild)[0]) ? [...name].map((letter) => letter + HAT).join("") : name + BAR;
 }
 
-/** Marks the terms in what MathJax has drawn, the widest that is one. */
+/** Marks the terms in a formula drawn by MathJax; of nested ones, the widest. */
 export function markDrawn(place, terms) {
   for (const one of place.querySelectorAll(NAMED)) {
     if (one.parentElement.closest("[data-term]")) continue;
@@ -122,7 +122,7 @@ export function markDrawn(place, terms) {
   }
 }
 
-/** A drawn name is hit where its letters have ink; a clear box over it makes all of it the target. */
+/** Covers a drawn name with a clear box: without that only the ink of its letters could be pointed at. */
 function cover(term) {
   const { x, y, width, height } = term.getBBox();
   const box = document.createElementNS(term.namespaceURI, "rect");
@@ -130,7 +130,7 @@ function cover(term) {
   term.append(box);
 }
 
-/** The words of a drawn name, where one points at it. */
+/** Gives a drawn name a title, which shows its words on hover. */
 function entitle(term, words) {
   const title = document.createElementNS(term.namespaceURI, "title");
   title.textContent = words;

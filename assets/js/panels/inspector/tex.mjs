@@ -1,5 +1,5 @@
-// Keeps the letters of TeX readable: TeX sets scripts in scripts, and scripts in small fractions, half as large as the text; here none is set
-// smaller than a simple script.
+// Keeps the letters of TeX readable: TeX sets scripts of scripts, and scripts in small fractions, at half the size of the text. Here no letter
+// is smaller than a simple script.
 
 const [DISPLAY, TEXT, SCRIPT] = [0, 1, 2]; // TeX's styles; after these comes the one that is too small
 const TOKEN = /\\[a-zA-Z]+|\\.|[\s\S]/g;
@@ -12,7 +12,7 @@ export function legibleTex(tex) {
   const signs = tex.match(TOKEN) ?? [];
   let at = 0;
 
-  /** What stands up to the brace or the `\end` that closes it, or to the end. */
+  /** The text up to the closing brace or `\end`, or to the end. */
   function run(style) {
     let text = "";
     while (at < signs.length && signs[at] !== "}" && signs[at] !== "\\end") text += piece(style);
