@@ -364,3 +364,14 @@ def test_on_a_device_events_places_and_values_are_those_on_the_cpu(tmp_path: Pat
         assert mine == its
     for one, other in zip(sums, its_sums, strict=True):
         assert other == pytest.approx(one, rel=1e-4, abs=1e-4)
+
+
+def test_numbers_that_nodes_save_are_there_each_time_and_only_where_torch_saves_them() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with Block() as trace:
+        for _ in range(3):
+            x = (x * 2.0 + 1.0) ** 3
+        x.sum().backward()
+    nodes = [event.node for event in trace.events if isinstance(event, OpCalled) and event.node is not None]
+    saved = [[(one.name, one.bytes) for one in node.saved] for node in nodes]
+    assert saved == [[("other", 8)], [], [("self", 8)]] * 3 + [[]]

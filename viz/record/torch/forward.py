@@ -198,7 +198,7 @@ class Forward:
         elif op.call.one:
             op.outs = [self.result(out, op)]
         else:
-            op.outs = [self.result(one, op) for one in flat(out) if isinstance(one, Tensor)]
+            op.outs = self.results(out, op)
         if op.base is not None:
             self.note_views(op)
         op.targets = []  # nothing is held on to
@@ -234,6 +234,10 @@ class Forward:
                 if version_of(tensor) - state.offset == state.version:  # torch did not count the write
                     state.offset -= 1
             self.pending.append(one)
+
+    def results(self, out: Any, op: PendingOp) -> list[tuple[TensorState, int, bool]]:
+        """The results of an op that may have several."""
+        return [self.result(one, op) for one in flat(out) if isinstance(one, Tensor)]
 
     def result(self, tensor: Any, op: PendingOp) -> tuple[TensorState, int, bool]:
         """A result of an op.

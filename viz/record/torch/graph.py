@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SINK = "AccumulateGrad"
 RESULT = "result"
 NUMBERS = (float, int, bool)
+NUMBER_BYTES = 8
+"""The size of a number that a node saves: torch keeps it in a tensor of float64 or int64."""
 
 
 class Hooks(dict[int, Any]):
@@ -98,6 +100,7 @@ class Graph:
         self.watch, self.tensors = watch, watch.tensors
         self.mark = f"backstep-{next_id()}"
         self.saved_names: dict[type, tuple[tuple[str, str], ...]] = {}
+        self.number_is_saved: dict[tuple[type, str], bool] = {}
         self.packing = 0  # how many hooks of the user's pack what is saved: to read it would unpack it
 
     def node(self, fn: Any, stack: int, results: Sequence[Any], arguments: Any, code: bool = False,
@@ -188,6 +191,10 @@ class Graph:
                 if nr < len(results):
                     saved.append((name, results[nr][2], results[nr][0], 0))
                 continue
+            if type(arguments_by_name.get(name)) in NUMBERS:
+                if self.saves_number(fn, attribute):
+                    saved.append((name, None, None, NUMBER_BYTES))
+                continue
             try:
                 value = getattr(fn, attribute)
             except RuntimeError:  # written in place since, or freed
@@ -201,6 +208,17 @@ class Graph:
                     self.saved_fields(f"{name}[{i}]", one, {}, ()) for i, one in enumerate(value) if one is not None
                 ]
         return tuple(saved)
+
+    def saves_number(self, fn: Any, attribute: str) -> bool:
+        """Return whether a node saves a number among its arguments as a tensor, as all nodes of its class do.
+
+        Only the first is looked at: torch makes a tensor of the number to show it, which takes longer than all else.
+        """
+        key = type(fn), attribute
+        is_saved = self.number_is_saved.get(key)
+        if is_saved is None:
+            is_saved = self.number_is_saved[key] = hasattr(getattr(fn, attribute), "_version")
+        return is_saved
 
     @staticmethod
     def packed(fn: Any, names: Any, arguments: Any, results: Sequence[Any]) -> Iterator[Any]:
@@ -231,8 +249,6 @@ class Graph:
     def saved_fields(self, name: str, tensor: Any, arguments: Any, results: Sequence[Any]) -> Any:
         """A saved tensor: an input or a result has a value already."""
         argument = arguments.get(name)
-        if type(argument) in NUMBERS:
-            return name, None, None, 8
         size = tensor.numel() * tensor.element_size()
         if type(argument) is TensorArgument and argument.shape == tensor.shape:
             return name, argument.value, argument.number, size
