@@ -67,7 +67,8 @@ BOUND = re.compile(
 
 FUNCTION = re.compile(
     r"\bfunction\*?\s+(\w+)|\b(?:const|let)\s+(\w+)\s*=\s*(?:async\s+)?(?:\([^()]*\)|\w+)\s*=>"
-    r"|^\s+(?:(?:async|static|get)\s+)*(?!if|for|while|switch|catch)(\w+)\(.*\)\s*\{|[{,]\s*(\w+):\s*(?:\([^()]*\)|\w+)\s*=>"
+    r"|^\s+(?:(?:async|static|get)\s+)*(?!if|for|while|switch|catch)(\w+)\(.*\)\s*\{"
+    r"|[{,]\s*(\w+):\s*(?:\([^()]*\)|\w+)\s*=>"
 )
 """How JavaScript declares a function: by its word, as a variable, as a method, under a key."""
 FUNCTION_MODIFIERS = PARTICIPLES | {
