@@ -72,11 +72,11 @@ FUNCTION = re.compile(
 )
 """How JavaScript declares a function: by its word, as a variable, as a method, under a key."""
 FUNCTION_MODIFIERS = PARTICIPLES | {
-    "above", "ahead", "aside", "beside", "besides", "best", "bigger", "brief", "come", "editable", "explicit", "fitting",
-    "following", "fresh", "gone", "grown", "hidden", "inside", "later", "latest", "least", "legible", "linear",
-    "local", "logarithmic", "long", "movable", "nearest", "own", "pressable", "quiet", "ready", "same",
-    "scientific", "seen", "shorter", "shrunk", "small", "spoken", "straight", "thick", "together", "torn", "visible",
-    "waiting", "whole", "within",
+    "above", "ahead", "aside", "beside", "besides", "best", "bigger", "brief", "come", "editable", "explicit",
+    "fitting", "following", "fresh", "gone", "grown", "hidden", "inside", "later", "latest", "least", "legible",
+    "linear", "local", "logarithmic", "long", "movable", "nearest", "own", "pressable", "quiet", "ready", "same",
+    "scientific", "seen", "shorter", "shrunk", "small", "spoken", "straight", "thick", "together", "torn",
+    "visible", "waiting", "whole", "within",
 }  # fmt: skip
 """A function is named by what it returns or does, `growBox` or `isReady`, and a callback `onMove`, not `moved`."""
 VERBS_IN_ED = {"embed", "feed", "need", "proceed", "seed", "speed"}
