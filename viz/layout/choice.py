@@ -83,7 +83,7 @@ def _structure(graph: nx.DiGraph) -> Hashable:
         tuple((node, *map(data.get, _READ)) for node, data in graph.nodes(data=True)),
         tuple((*edge[:-1], *map(edge[-1].get, _READ_OF_EDGES)) for edge in edges),
         tuple(about.get("within", {}).items()), about.get("view"), about.get("limit"),
-        about.get("each"), about.get("lines"), graph.is_multigraph(),
+        about.get("each"), about.get("lines"), about.get("low"), graph.is_multigraph(),
     )  # fmt: skip
 
 

@@ -24,7 +24,8 @@ EACH_OF_BOXES = 0.06
 LOW = (1.24, 0.705)
 """The view on a lower screen, relative to this one: at 1280 x 720 px there is no panel beside the stage."""
 LESS = 0.8
-"""The share of its zoom on such a screen that a whole picture must keep with more lines."""
+"""The share of its zoom on such a screen that a whole picture must keep with more lines; a row of boxes must only stay
+legible there."""
 ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE + HAIR)
 """The zooms that are tried: at each, lines are as wide as the view."""
 MOST_NODES = 120
@@ -60,7 +61,7 @@ def picture_for_view(graph: nx.DiGraph, places: Places) -> Picture:
             result = place(graph, places, Plan(limit - over))
         more = _breaks(result) - _breaks(best)
         size = zoom(graph, result, view)
-        higher = zoom(graph, result, low) < LESS * zoom(graph, best, low)
+        higher = zoom(graph, result, low) < min(LESS * zoom(graph, best, low), graph.graph.get("low", LARGE))
         if (size > most + graph.graph.get("each", EACH) * more and not (fits and higher)) or (
             not fits and extent(graph, result)[0] <= view[0] / (WHOLE + HAIR)
         ):

@@ -16,7 +16,7 @@ from ..layout import cards, choice
 from ..layout.layered.lines import MOST_OF_BOXES
 from ..layout.layered.ports import Anchors, GradientOrigin
 from ..layout.sheet import Size
-from ..layout.views import EACH_OF_BOXES
+from ..layout.views import EACH_OF_BOXES, WHOLE
 from ..reading.facts import Facts
 from ..schema.scene import Group
 from ..schema.values import Box, RowSize
@@ -88,7 +88,7 @@ class VisibleGraph:
         graph = nx.MultiDiGraph(within={g: a for g, a in grouping.within.items() if self.home[g] is None})
         graph.graph.update(view=self.view, limit=self.limit)
         if grouping.model:
-            graph.graph.update(each=EACH_OF_BOXES, lines=MOST_OF_BOXES)
+            graph.graph.update(each=EACH_OF_BOXES, lines=MOST_OF_BOXES, low=WHOLE)
         for ident in drawing.graph:
             place = self.place_of[ident]
             if place in graph:

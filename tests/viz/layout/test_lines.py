@@ -55,6 +55,20 @@ def lines_in(placed: choice.Picture) -> int:
     return len({round(y) for _, y in placed.positions.values()})
 
 
+def test_a_row_of_boxes_takes_more_lines_as_long_as_it_is_legible_on_a_low_screen() -> None:
+    """A further line makes it larger in its own view; any other picture keeps its size on a low screen."""
+
+    def zooms(**about: float) -> list[float]:
+        graph = nx.DiGraph(view=(757.0, 512.0), each=views.EACH_OF_BOXES, **about)
+        graph.add_nodes_from(range(10), size=(220.0, 110.0))
+        nx.add_path(graph, range(10))
+        placed = choice.layout(graph)
+        return [views.zoom(graph, placed, view) for view in ((757.0, 512.0), views.lower((757.0, 512.0)))]
+
+    (usual, low), (usual_of_boxes, low_of_boxes) = zooms(), zooms(low=views.WHOLE)
+    assert usual < 0.8 < usual_of_boxes and views.WHOLE <= low_of_boxes < low
+
+
 def test_a_chain_is_broken_only_where_one_line_would_be_small() -> None:
     assert lines_in(in_view(1400, 500)) == 1
     assert lines_in(in_view(740, 500)) == 2
