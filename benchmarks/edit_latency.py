@@ -24,14 +24,14 @@ def main() -> None:
         base = store.revision(program.id, None)
         first = seconds(lambda base=base: scene(store, base, None))  # type: ignore[misc]  # mypy knows no such lambda
         edits = [edited(store.trace(base), number) for number in range(EDITS)]
-        times = [timed(store, program.id, base, one) for one in edits if one is not None]
+        times = [seconds_of_edit(store, program.id, base, one) for one in edits if one is not None]
         if times:
             middle, slow = percentile(times, 0.5) * 1e3, max(times) * 1e3
             rows.append((program.id, f"{first * 1e3:.0f}", f"{middle:.1f}", f"{slow:.1f}"))
     table(("program", "first scene, ms", "edit to scene, median ms", "slowest ms"), rows)
 
 
-def timed(store: Store, program: str, base: Any, edits: dict[str, Any]) -> float:
+def seconds_of_edit(store: Store, program: str, base: Any, edits: dict[str, Any]) -> float:
     """Seconds from the edits as they come from the browser to the scene as it goes to it."""
     return seconds(lambda: scene(store, store.revision(program, edits), base))
 

@@ -10,7 +10,7 @@ from benchmarks.page import READY, page, until
 PROGRAM = "weights"
 
 
-def visited(context: Any, origin: str) -> tuple[int, int, int]:
+def measure_visit(context: Any, origin: str) -> tuple[int, int, int]:
     """(requests that reached the server, bytes that it sent with their heads, bytes of their contents)."""
     made = context.new_page()
     session = context.new_cdp_session(made)
@@ -42,7 +42,7 @@ def visited(context: Any, origin: str) -> tuple[int, int, int]:
 def main() -> None:
     with page() as (made, origin):
         context = made.context.browser.new_context()
-        rows = [(name, *(f"{n:,}" for n in visited(context, origin))) for name in ("first", "second")]
+        rows = [(name, *(f"{n:,}" for n in measure_visit(context, origin))) for name in ("first", "second")]
     table(("visit", "requests", "bytes sent, with heads", "bytes of their contents"), rows)
 
 

@@ -13,7 +13,7 @@ APP = "document.documentElement.dataset.app === 'ready'"
 MARKED = "performance.getEntriesByName('front')[0].startTime"
 
 
-def visited(context: Any, origin: str) -> tuple[float, int, int]:
+def measure_visit(context: Any, origin: str) -> tuple[float, int, int]:
     """(ms from the beginning of the visit to the first picture, bytes of the first screen with the pictures of its
     cards, bytes with the app behind it), as they were sent."""
     made = context.new_page()
@@ -38,9 +38,9 @@ def main() -> None:
     with page() as (made, origin):
         browser = made.context.browser
         context = browser.new_context()
-        rows.append(("first visit of a new server", *formatted([visited(context, origin)])))
-        rows.append(("again, warm", *formatted([visited(context, origin) for _ in range(ROUNDS)])))
-        rows.append(("first visit of another browser", *formatted([visited(browser.new_context(), origin)])))
+        rows.append(("first visit of a new server", *formatted([measure_visit(context, origin)])))
+        rows.append(("again, warm", *formatted([measure_visit(context, origin) for _ in range(ROUNDS)])))
+        rows.append(("first visit of another browser", *formatted([measure_visit(browser.new_context(), origin)])))
     table(("visit", "first picture, ms", "first screen, bytes", "with the app, bytes"), rows)
 
 

@@ -13,7 +13,7 @@ ROUNDS = 5
 FIRST = "weights"
 
 
-def answered() -> float:
+def seconds_to_answer() -> float:
     """Seconds from the command to the whole of the page's first answer."""
     start = time.perf_counter()
     app = App()
@@ -27,7 +27,7 @@ def answered() -> float:
 
 def main() -> None:
     rows = []
-    servers = [answered() for _ in range(ROUNDS)]
+    servers = [seconds_to_answer() for _ in range(ROUNDS)]
     rows.append(("command to the server's answer", f"{percentile(servers, 0.5):.2f}", f"{max(servers):.2f}"))
     pages = []
     for _ in range(ROUNDS):

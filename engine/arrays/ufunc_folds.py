@@ -65,7 +65,7 @@ def folded(ufunc: Any, data: Array, dim: Any = None, keepdim: bool = False, dtyp
     return by_rows(getattr(data, _FOLDS[ufunc])(axis=dim, keepdims=keepdim, **typed))
 
 
-def accumulated(ufunc: Any, data: Array, dim: int) -> Array:
+def running_fold(ufunc: Any, data: Array, dim: int) -> Array:
     """The running fold of `ufunc` along `dim`; cupy has none, so that there it is made in log2(n) doubling steps."""
     if isinstance(data, _NUMPYS):
         return ufunc.accumulate(data, axis=dim)

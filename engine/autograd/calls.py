@@ -184,7 +184,7 @@ def call(
             _retain(inputs or ())
         captures = None if inputs is None else [_input_edge(t) for t in inputs]
     except (RuntimeError, TypeError, ValueError) as error:
-        _refused(function, roots, gradients, keep, create_graph, inputs, error)
+        _record_refusal(function, roots, gradients, keep, create_graph, inputs, error)
         raise
     if create_graph and function == "backward":
         warnings.warn(CREATE_GRAPH, UserWarning, stacklevel=4)
@@ -253,7 +253,7 @@ def _retain(inputs: Sequence[Any]) -> None:
         slot.active = active
 
 
-def _refused(
+def _record_refusal(
     function: str, roots: Any, gradients: Any, keep: bool, create_graph: bool, inputs: Any, error: BaseException
 ) -> None:
     """Record a call that was refused: it started, and ended at once."""

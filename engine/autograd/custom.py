@@ -73,7 +73,7 @@ class CustomNode(Node):
     def saved_tensors(self) -> tuple[Any, ...]:
         """Return the tensors that `save_for_backward` kept; raises torch's error if they were freed or written."""
         if self.released:
-            raise self.freed()
+            raise self.freed_error()
         tensors = tuple(self.unpack(place, value, version) for place, (value, version) in enumerate(self.saved_entries))
         if slot.active is not None:
             for place, tensor in enumerate(tensors):
@@ -86,7 +86,7 @@ class CustomNode(Node):
         if value is None:
             return None
         if value._shared is not None and value._shared.version != version:
-            raise self._changed(value, f"saved_tensors[{place}]", value._shared.version, version)
+            raise self._changed_error(value, f"saved_tensors[{place}]", value._shared.version, version)
         return unpack_saved(self, value)
 
     def keep(self, tensors: tuple[Any, ...]) -> None:

@@ -47,7 +47,7 @@ class Hooks:
     ) -> Any:
         """The gradient after the hooks of one tensor: output `nr` of `node`, or a leaf."""
         for hook in tuple(hooks.values()):
-            result = ran(hook, "tensor", (self.tensor(gradient),), tensor=tensor, node=node, nr=nr)
+            result = run_hook(hook, "tensor", (self.tensor(gradient),), tensor=tensor, node=node, nr=nr)
             if result is None:
                 continue
             self.check(hook, result, gradient)
@@ -63,7 +63,7 @@ class Hooks:
         current = list(grads)
         for hook in tuple(hooks.values()):
             arguments = (tuple(self.tensor(g) for g in current),)
-            result = ran(hook, "before", arguments, tensor=leaf, node=None if leaf is not None else node)
+            result = run_hook(hook, "before", arguments, tensor=leaf, node=None if leaf is not None else node)
             if result is not None:
                 current = self.new_gradients(hook, result, current, node, "before", leaf)
         return current
@@ -76,7 +76,7 @@ class Hooks:
         arguments = tuple(self.tensor(g) for g in upstream)
         for hook in tuple(hooks.values()):
             passed = (tuple(self.tensor(c) for c in current), arguments)
-            result = ran(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
+            result = run_hook(hook, "after", passed, tensor=leaf, node=None if leaf is not None else node)
             if result is not None:
                 current = self.new_gradients(hook, result, current, node, "after", None)
         return current
@@ -116,16 +116,16 @@ class Hooks:
             raise errors.runtime(f"hook '{_name(hook)}' has changed the size of value")
 
 
-def accumulated(tensor: Tensor) -> None:
+def run_accumulation_hooks(tensor: Tensor) -> None:
     """Run the hooks that follow the accumulation in a leaf; their ops are part of the program."""
     for hook in tuple((tensor._post_hooks or {}).values()):
-        result = ran(hook, "accumulated", (tensor,), tensor=tensor)
+        result = run_hook(hook, "accumulated", (tensor,), tensor=tensor)
         if result is not None and result is not tensor:
             Hooks(True).check(hook, result, tensor)
             raise errors.runtime("Tensor post accumulate grad hooks should return None.", tensors=(tensor,))
 
 
-def ran(hook: Callable[..., Any], place: str, arguments: tuple[Any, ...], **where: Any) -> Any:
+def run_hook(hook: Callable[..., Any], place: str, arguments: tuple[Any, ...], **where: Any) -> Any:
     """The result of a hook, whose ops are recorded between CodeEntered and CodeLeft."""
     active = slot.active
     if active is None:

@@ -29,7 +29,7 @@ from ..tensor.tensor import Tensor, tensor_of
 from . import anomaly, reentrancy
 from .accumulate import add_into
 from .dependencies import count_dependencies, leading_to
-from .hooks import Hooks, accumulated
+from .hooks import Hooks, run_accumulation_hooks
 from .ready_queue import pop, push
 
 Capture = tuple[Any, int]
@@ -251,10 +251,10 @@ class _Run:
         """Hooks, captures, the rules, freeing and the report of one node; a cotangent or None per edge."""
         if mode.anomaly:
             with anomaly.watching(node):
-                return self.visited(node, upstream)
-        return self.visited(node, upstream)
+                return self.process(node, upstream)
+        return self.process(node, upstream)
 
-    def visited(self, node: Any, upstream: Any) -> Sequence[Any]:
+    def process(self, node: Any, upstream: Any) -> Sequence[Any]:
         """The same, with or without anomaly detection."""
         goes_on = (
             self.accumulate  # backward(inputs=...) runs the nodes of its inputs too, as torch does
@@ -297,7 +297,7 @@ class _Run:
             return node.own(upstream, self)
         if all(gradient is None for gradient in _per_output(node, upstream)):
             if node.saved is None:
-                raise node.freed()
+                raise node.freed_error()
             node.check_versions()
             return (None,) * len(node.targets)
         if node.metas is not None:
@@ -313,7 +313,7 @@ class _Run:
         if not self.create_graph:
             return node.plan.run(upstream, node)
         if node.saved is None:
-            raise node.freed()
+            raise node.freed_error()
         node.check_versions()
         values = [unpack_saved(node, v) for v in node.saved]
         cotangents = [None] * len(node.op.places)
@@ -374,7 +374,7 @@ class _Run:
         if gradient is not None and tensor._requires_grad:  # unless requires_grad_(False) was called since
             add_into(tensor, gradient, self.create_graph, retained=False)
         if tensor._post_hooks:
-            accumulated(tensor)
+            run_accumulation_hooks(tensor)
         if more is not None and more.get("post_hooks"):
             self.hooks.after(more["post_hooks"], (), (gradient,), node, tensor)
 

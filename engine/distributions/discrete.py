@@ -22,7 +22,7 @@ from .distribution import Distribution, lazy, one_of, to_logits, together
 __all__ = ["Bernoulli", "Categorical", "Geometric", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Poisson"]
 
 
-class ByOdds(Distribution):
+class ProbsOrLogits(Distribution):
     """A distribution of `probs` or of `logits`; the other one is computed when it is asked for.
 
     Raises ValueError where both are given, or none.
@@ -49,7 +49,7 @@ class ByOdds(Distribution):
         return result
 
 
-class Bernoulli(ByOdds):
+class Bernoulli(ProbsOrLogits):
     """1 with probability `probs` (or log-odds `logits`), else 0.
 
     Shapes: probs or logits (*) -> batch (*).  Raises ValueError for both or none of them, or outside 0 … 1.
@@ -305,7 +305,7 @@ class Poisson(Distribution):
         return result
 
 
-class Geometric(ByOdds):
+class Geometric(ProbsOrLogits):
     """The number of failures before the first success, whose probability is `probs` (log-odds `logits`).
 
     Raises ValueError where both are given, or none.  Source: torch.distributions.Geometric.

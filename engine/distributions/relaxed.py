@@ -11,7 +11,7 @@ from ..arrays.size import Size
 from ..tensor.tensor import Tensor
 from . import constraints
 from .constraints import Constraints
-from .discrete import ByOdds, Categorical
+from .discrete import Categorical, ProbsOrLogits
 from .distribution import Distribution, off_the_ends, together
 from .transformed import TransformedDistribution
 from .transforms.pointwise import ExpTransform, SigmoidTransform
@@ -19,7 +19,7 @@ from .transforms.pointwise import ExpTransform, SigmoidTransform
 __all__ = ["ExpRelaxedCategorical", "LogitRelaxedBernoulli", "RelaxedBernoulli", "RelaxedOneHotCategorical"]
 
 
-class LogitRelaxedBernoulli(ByOdds):
+class LogitRelaxedBernoulli(ProbsOrLogits):
     """The log-odds of a soft choice between 0 and 1."""
 
     support = constraints.real

@@ -24,7 +24,7 @@ from .hooks import (
     register_module_full_backward_pre_hook,
 )
 from .parameter import Buffer, Parameter
-from .state import State
+from .state import StateDictMethods
 
 __all__ = [
     "Module",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-class Module(Hooks, State):
+class Module(Hooks, StateDictMethods):
     """The base of layers and networks: a subclass assigns parameters and modules in `__init__`, and has a `forward`.
 
     Source: torch.nn.Module.

@@ -106,7 +106,7 @@ class StateLoad:
         return result + self.messages
 
 
-class State:
+class StateDictMethods:
     """The half of Module that reads and writes its state."""
 
     _version = 1
@@ -151,7 +151,7 @@ class State:
         for name, value in [*self._parameters.items(), *buffers]:
             if value is not None:
                 destination[prefix + name] = value if keep_vars else value.detach()
-        if type(self).get_extra_state is not State.get_extra_state:
+        if type(self).get_extra_state is not StateDictMethods.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
     def get_extra_state(self) -> Any:
@@ -201,7 +201,7 @@ class State:
             elif strict:
                 missing_keys.append(key)
         extra = prefix + EXTRA
-        if type(self).set_extra_state is not State.set_extra_state:
+        if type(self).set_extra_state is not StateDictMethods.set_extra_state:
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])
             elif strict:

@@ -348,7 +348,7 @@ def _compiled(
 
         def run(grad, node):
             saved = node.saved
-            if saved is None: raise node.freed()
+            if saved is None: raise node.freed_error()
             v0, v1, = saved
             if v0._shared is not None and v0._shared.version or ...: node.check_versions()
             return rule0(grad, v0._array), rule1(grad, v1._array),
@@ -362,7 +362,7 @@ def _compiled(
 
     lines = ["def run(grad, node):"]
     if names:
-        lines += [" saved = node.saved", " if saved is None: raise node.freed()"]
+        lines += [" saved = node.saved", " if saved is None: raise node.freed_error()"]
         lines += [f" {' '.join(f'v{place},' for place in range(len(names)))} = saved"]
     has_list = any(names[place] in op.lists or names[place] == "results" for place in tensors)
     conditions = (

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ..arrays.array import Array, xp
-from ..arrays.ufunc_folds import accumulated
+from ..arrays.ufunc_folds import running_fold
 from .choice import eq, where
 from .elementwise import exp
 from .op import PLAIN, Traits, op
@@ -100,10 +100,10 @@ def _running_extreme(ufunc: Any, reaches: Any) -> Any:
     def kernel(self: Array, dim: int) -> tuple[Array, Array]:
         if not self.ndim:
             return self.copy(), xp.zeros((), dtype="int64", like=self)
-        values = accumulated(ufunc, self, dim)
+        values = running_fold(ufunc, self, dim)
         hit = reaches(self, values) if self.dtype.kind != "f" else reaches(self, values) | (self != self)
         places = xp.arange(self.shape[dim], like=self).reshape((-1,) + (1,) * (self.ndim - dim - 1))
-        return values, accumulated(xp.maximum, xp.where(hit, places, 0), dim)
+        return values, running_fold(xp.maximum, xp.where(hit, places, 0), dim)
 
     return kernel
 
@@ -128,7 +128,7 @@ cummin = op(
 
 
 def _logcumsumexp(self: Array, dim: int) -> Array:
-    return accumulated(xp.logaddexp, self, dim) if self.ndim else self.copy()
+    return running_fold(xp.logaddexp, self, dim) if self.ndim else self.copy()
 
 
 def _logcumsumexp_slope(grad: Any, self: Any, result: Any, self_sizes: Sizes, dim: int) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.array import Array, contiguous, library_of, xp
-from ..arrays.ufunc_folds import accumulated
+from ..arrays.ufunc_folds import running_fold
 from .arithmetic import no_derivative
 from .op import Traits, op
 from .presentation import PICKED
@@ -120,7 +120,7 @@ def _most_frequent(moved: Array) -> Any:
     places = xp.arange(moved.shape[-1], like=moved)
     new = library_of(moved).ones(moved.shape, dtype=bool)
     new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
-    length = places - accumulated(xp.maximum, xp.where(new, places, 0), moved.ndim - 1)
+    length = places - running_fold(xp.maximum, xp.where(new, places, 0), moved.ndim - 1)
     return xp.expand_dims(length.argmax(axis=-1), -1)
 
 

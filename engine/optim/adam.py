@@ -6,7 +6,7 @@ from typing import Any
 
 from ..api.creation.fills import zeros_like
 from ..tensor.tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, check_betas, check_fused, counted, counter, decayed, number
+from .optimizer import Group, Optimizer, State, check, check_betas, check_fused, count_step, counter, decayed, number
 
 __all__ = ["Adam", "AdamW"]
 
@@ -61,7 +61,7 @@ class Adam(Optimizer):
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, beta1, beta2 = number(group["lr"]), number(group["betas"][0]), number(group["betas"][1])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        step = counted(state)
+        step = count_step(state)
         grad = decayed(group, param, grad, lr)
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)

@@ -7,7 +7,7 @@ from typing import Any
 from ..api.creation.fills import zeros_like
 from ..api.shape.joining import stack
 from ..tensor.tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, check_betas, counted, counter, decayed, number, replaced
+from .optimizer import Group, Optimizer, State, check, check_betas, count_step, counter, decayed, number, replaced
 
 __all__ = ["Adamax", "NAdam", "RAdam"]
 
@@ -46,7 +46,7 @@ class Adamax(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         beta1, beta2 = group["betas"]
-        step = counted(state)
+        step = count_step(state)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
         mean, largest = state["exp_avg"], state["exp_inf"]
@@ -95,7 +95,7 @@ class NAdam(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, (beta1, beta2) = number(group["lr"]), group["betas"]
-        step = counted(state)
+        step = count_step(state)
         grad = decayed(group, param, grad, lr)
         decay = group["momentum_decay"]
         mu = beta1 * (1.0 - 0.5 * (0.96 ** (step * decay)))
@@ -147,7 +147,7 @@ class RAdam(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, (beta1, beta2) = number(group["lr"]), group["betas"]
-        step = counted(state)
+        step = count_step(state)
         grad = decayed(group, param, grad, lr)
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.lerp_(grad, 1 - beta1)

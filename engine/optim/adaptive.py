@@ -6,7 +6,7 @@ from typing import Any
 
 from ..api.creation.fills import full_like, zeros_like
 from ..tensor.tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, check_fused, counted, counter, number
+from .optimizer import Group, Optimizer, State, check, check_fused, count_step, counter, number
 
 __all__ = ["Adadelta", "Adagrad", "RMSprop"]
 
@@ -49,7 +49,7 @@ class Adagrad(Optimizer):
         state["sum"] = full_like(param, self.defaults["initial_accumulator_value"])
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
-        step = counted(state)
+        step = count_step(state)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
         rate = number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
@@ -91,7 +91,7 @@ class Adadelta(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         rho, eps = group["rho"], group["eps"]
-        counted(state)
+        count_step(state)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
         square, steps = state["square_avg"], state["acc_delta"]
@@ -137,7 +137,7 @@ class RMSprop(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, alpha, square = number(group["lr"]), group["alpha"], state["square_avg"]
-        counted(state)
+        count_step(state)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..api.creation.fills import zeros_like
 from ..tensor.tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, counted, counter, number, replaced
+from .optimizer import Group, Optimizer, State, check, count_step, counter, number, replaced
 
 __all__ = ["ASGD"]
 
@@ -44,7 +44,7 @@ class ASGD(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         lr, lambd = number(group["lr"]), group["lambd"]
-        step = counted(state)
+        step = count_step(state)
         eta, mu = float(state["eta"]._array), float(state["mu"]._array)
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])

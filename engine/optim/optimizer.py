@@ -341,10 +341,10 @@ def counter(start: float = 0.0) -> Tensor:
         return tensor(start, dtype=arrays.float64 if double else arrays.float32)
 
 
-def counted(state: State, name: str = "step") -> float:
+def count_step(state: State, name: str = "step") -> float:
     """Count a step, and say how many there are.
 
-    >>> counted({"step": counter()})
+    >>> count_step({"step": counter()})
     1.0
     """
     count = state[name]

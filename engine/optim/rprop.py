@@ -6,7 +6,7 @@ from typing import Any
 
 from ..api.creation.fills import full_like, zeros_like
 from ..tensor.tensor import Tensor
-from .optimizer import Group, Optimizer, State, check, counted, counter, number
+from .optimizer import Group, Optimizer, State, check, count_step, counter, number
 
 __all__ = ["Rprop"]
 
@@ -46,7 +46,7 @@ class Rprop(Optimizer):
 
     def _update(self, group: Group, param: Tensor, grad: Tensor, state: State) -> None:
         down, up = group["etas"]
-        counted(state)
+        count_step(state)
         before = state["prev"].clone() if group["differentiable"] else state["prev"]
         sign = grad.mul(before).sign()
         turned = sign.lt(0)

@@ -37,14 +37,14 @@ def together(op: Op, args: Any) -> tuple[Any, ...]:
         )
     if op.name in INDEXED:
         if op.name == "index_put" and args[1].device != args[0].device and args[1].dim():
-            raise errors.runtime(_refused(op, args), tensors=tuple(tensors))
+            raise errors.runtime(_refusal(op, args), tensors=tuple(tensors))
         if not tensors[0].is_cuda:
             raise errors.runtime(
                 "indices should be either on cpu or on the same device as the indexed tensor (cpu)",
                 tensors=tuple(tensors),
             )
     elif not by_element:
-        raise errors.runtime(_refused(op, args), tensors=tuple(tensors))
+        raise errors.runtime(_refusal(op, args), tensors=tuple(tensors))
     elif any(not value.is_cuda and value.dim() for value in tensors) or len(set(there)) > 1:
         second = next(str(value.device) for value in tensors if value.device != there[0])
         raise errors.runtime(
@@ -63,7 +63,7 @@ def _moved(value: Any, where: str) -> Any:
     return value
 
 
-def _refused(op: Op, args: Any) -> str:
+def _refusal(op: Op, args: Any) -> str:
     """torch's message for an op that accepts nothing from another device."""
     first: Any = None
     for name, value in zip(op.inputs, args, strict=True):

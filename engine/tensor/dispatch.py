@@ -202,7 +202,7 @@ AFTER: list[Callable[..., None]] = []
 """Functions of (op, args, kwargs, made) that are called after each op on Tensors while `slot.noted`."""
 
 
-def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _apply_and_notify(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     result = apply(op, args, kwargs)
     for function in AFTER:
         function(op, args, kwargs, result)
@@ -212,7 +212,7 @@ def _noted(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _swap(noted: bool) -> None:
     for kind in list(HANDLERS):  # parameters, buffers and the user's own kinds too
         if issubclass(kind, Tensor):
-            HANDLERS[kind] = _noted if noted else apply
+            HANDLERS[kind] = _apply_and_notify if noted else apply
 
 
 slot.swap = _swap

@@ -101,7 +101,7 @@ def apply_inplace(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tens
     if writer is not None and op.name.startswith("masked_fill") and not _covers(target, arrays[1]):
         writer = None  # computing raises the error
     if writer is None:
-        result = _computed(op, arrays, statics, target)
+        result = _kernel_result(op, arrays, statics, target)
     is_fill = op is index_put.op and fills_mask(inputs[2], inputs[1])
     for value in () if is_fill else _flat(inputs[1:]) if op.lists else inputs[1:]:
         shared = value._shared if isinstance(value, Tensor) else None
@@ -237,7 +237,7 @@ def need_shape(target: Tensor, shape: tuple[int, ...]) -> None:
         raise errors.runtime(f"output with shape {list(own)} doesn't match the broadcast shape {list(shape)}")
 
 
-def _computed(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
+def _kernel_result(op: Op, arrays: list[Any], statics: Any, target: Tensor) -> Any:
     try:
         result = as_array(op.kernel(*arrays, **statics))
     except (ValueError, IndexError, TypeError, AttributeError) as error:
@@ -347,7 +347,7 @@ class CopySlices(Node):
         if upstream is None:
             return (None,) * len(self.targets)
         if self.inner is None:
-            raise self.freed()
+            raise self.freed_error()
         if run.create_graph:
             return self.graphed(upstream, run)
         part = take_slice(upstream, self.path)

@@ -190,7 +190,7 @@ class Node(_Rare):
         self.saved = None
         return True
 
-    def freed(self) -> RuntimeError:
+    def freed_error(self) -> RuntimeError:
         """torch's error for a node that ran before and whose saved tensors were freed."""
         shapes = [shape for shape, _ in self.metas] if self.metas else [self.shape or ()]
         text = " and ".join(str(list(shape)) for shape in shapes)
@@ -211,9 +211,9 @@ class Node(_Rare):
             for item in value if type(value) is list else (value,):
                 storage = getattr(item, "_shared", None)
                 if storage is not None and storage.version != version:
-                    raise self._changed(item, self.plan.names[place], storage.version, version)
+                    raise self._changed_error(item, self.plan.names[place], storage.version, version)
 
-    def _changed(self, value: Any, name: str, version: int, expected: int) -> RuntimeError:
+    def _changed_error(self, value: Any, name: str, version: int, expected: int) -> RuntimeError:
         own = isinstance(value, SavedResult)
         maker = self.name() if own else value._node and value._node.name()
         note = (

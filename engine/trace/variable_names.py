@@ -212,7 +212,7 @@ class _Climb:
                     node = self.picked(above, number)
                 case ast.Attribute(attr="values" | "indices" as part) if isinstance(node, ast.Call):
                     node = self.picked(above, int(part == "indices"))
-                case ast.Call() | ast.Attribute() if (outer := self.unchanged(file, above, node)) is not None:
+                case ast.Call() | ast.Attribute() if (outer := self.call_around(file, above, node)) is not None:
                     node = outer
                 case _:
                     return None
@@ -246,7 +246,7 @@ class _Climb:
         if self.frames:
             self.counted = _place(file, comprehension, self.frames)
 
-    def unchanged(self, file: File, above: ast.AST, node: ast.AST) -> ast.AST | None:
+    def call_around(self, file: File, above: ast.AST, node: ast.AST) -> ast.AST | None:
         """The call around `node` that returns the same tensor: `x.requires_grad_()`, `Variable(x)`."""
         if isinstance(above, ast.Call):
             name = _callee(above)

@@ -19,7 +19,7 @@ from tests.browser.conftest import App
 from tests.viz.helpers.pictures import scene
 from viz.cli import main, parser
 from viz.gallery import find
-from viz.record.runner import Recording, Script, run_script
+from viz.record.runner import RecordedRun, Script, run_script
 from viz.run.prefix import MOST
 from viz.server.revisions import StoreComputation
 from viz.server.scripts import program_of
@@ -156,7 +156,7 @@ def test_pictures_are_small() -> None:
     assert max(sizes.values()) < 200_000
 
 
-def recorded(name: str, folder: Path) -> Recording:
+def recorded(name: str, folder: Path) -> RecordedRun:
     """The recording of a script of the pages."""
     path = folder / name
     path.write_text(pages.script_named(name).text, "utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from engine.trace.events import Trace
 from viz.record import runner
-from viz.record.runner import Recording, run_script
+from viz.record.runner import RecordedRun, run_script
 
 from .helpers.scripts import Script
 
@@ -18,7 +18,7 @@ from .helpers.scripts import Script
 def script(tmp_path: Path) -> Script:
     """Write a script and run it."""
 
-    def run(text: str | bytes, *args: str, name: str = "script.py", **options: Any) -> tuple[Recording, Trace]:
+    def run(text: str | bytes, *args: str, name: str = "script.py", **options: Any) -> tuple[RecordedRun, Trace]:
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         recording = run_script(runner.Script(path, args), tmp_path / "trace.backstep", **options)

@@ -124,7 +124,7 @@ def _read(facts: Facts, function: str, position: int | None) -> StopSource:
         arguments = [*forward.args.posonlyargs, *forward.args.args]
         arguments = arguments if _method(node, "setup_context") is not None else arguments[1:]  # without ctx
         parameter = arguments[position].arg if position < len(arguments) else ""
-    statement = _returned(file, backward, position)
+    statement = _return_statement(file, backward, position)
     line = "" if statement is None else facts.quoted(Frame(name, f"{function}.backward", *file.span(statement)))
     return StopSource(function, parameter, line)
 
@@ -143,7 +143,7 @@ def _position(stop: Stop) -> int | None:
     return places[number] if number < len(places) else None
 
 
-def _returned(file: File, backward: ast.FunctionDef | None, position: int | None) -> ast.Return | None:
+def _return_statement(file: File, backward: ast.FunctionDef | None, position: int | None) -> ast.Return | None:
     """The statement of a backward that returns None at a position; else its only one."""
     returns = [
         node for node in (ast.walk(backward) if backward is not None else ())

@@ -205,10 +205,10 @@ class _Search:
                 op = self.facts.ops[producer].event if producer is not None else None
                 if op is None or op.name not in ("detach", "data") or op.inputs[0].tensor != live.tensor:
                     continue
-                yield self.halved(event, called, live.name, cut.name, live.tensor)
+                yield self.half_cut_finding(event, called, live.name, cut.name, live.tensor)
                 return
 
-    def halved(self, event: VjpRun, called: OpCalled, live: str, cut: str, tensor: int | None) -> Finding:
+    def half_cut_finding(self, event: VjpRun, called: OpCalled, live: str, cut: str, tensor: int | None) -> Finding:
         name = (self.facts.names.get(tensor) if tensor is not None else None) or "the tensor"
         upstream = self.trace.value(event.upstream[0] or 0).array
         ways = [self.pulled(called, way, upstream) for way in (live, cut)]
@@ -271,7 +271,7 @@ class _Search:
             fact = self.facts.tensors[tensor]
             producer = self.facts.producer(tensor, fact.last)
             op = self.facts.ops[producer] if producer is not None else None
-            came = self.arrived(op.event, event.index) if op is not None else []
+            came = self.upstream_before(op.event, event.index) if op is not None else []
             passed = f" The gradient {self.brief(came[-1])} passed through it and went on." if came else ""
             by = self.code_at(op.event.stack, WHOLE) if op is not None else ""  # its end says why it is not a leaf
             why = f"{name} was computed ({by or 'by an op'}), so it is not a leaf, and `{name}.grad` is None.{passed}"
@@ -294,7 +294,7 @@ class _Search:
         """Return whether the program calls `retain_grad()` on another tensor of the same name."""
         return any(other != tensor and self.trace.names.get(other) == name for other in self.facts.retained)
 
-    def arrived(self, called: OpCalled, before: int) -> list[int | None]:
+    def upstream_before(self, called: OpCalled, before: int) -> list[int | None]:
         """The upstream gradients that an op's node received before an event."""
         node = called.node.node if called.node is not None else None
         return [e.upstream[0] for e in self.trace.events[:before] if isinstance(e, VjpRun) and e.node == node]

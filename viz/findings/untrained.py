@@ -52,7 +52,7 @@ def unreached(facts: Facts) -> list[Finding]:
         if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
             causes.setdefault(search.cause(tensor), []).append(tensor)
     result = [finding for tensors in causes.values() if (finding := search.finding(tensors)) is not None]
-    missed = _missed(facts, holdings, here)
+    missed = _untrained_parameters(facts, holdings, here)
     unused = holdings.unknown + len(causes.get(_NO_PATH, ()))
     holds_none = not holdings.tensors and not holdings.unknown
     return [*result, search.stale(missed, unused)] if missed and (unused or holds_none) else result
@@ -115,7 +115,7 @@ def _in_optimisers(facts: Facts) -> _OptimizerTensors:
     return holdings
 
 
-def _missed(facts: Facts, holdings: _OptimizerTensors, reached: set[int]) -> list[int]:
+def _untrained_parameters(facts: Facts, holdings: _OptimizerTensors, reached: set[int]) -> list[int]:
     """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes.
 
     An optimiser that last took a step before a parameter was first used may hold it: then it was not known by a number.
@@ -225,7 +225,7 @@ class _Reachability:
         freeze = f"To freeze {them} on purpose, call `requires_grad_(False)`."
         match self.cause(tensor):
             case StopSource() as place:
-                return self.stopped(place, tensor, label, f"{why}: the loss depends on {them}", stay, freeze)
+                return self.stop_finding(place, tensor, label, f"{why}: the loss depends on {them}", stay, freeze)
             case cause if cause == _UNKNOWN:
                 return None
             case cause if cause in (_LEFT_OUT, _CONSTANT, _NO_PATH):
@@ -233,7 +233,7 @@ class _Reachability:
                 first = self.first_gradient(tensors)
                 return Finding("unreached", first.index, f"t{tensor}", label, f"{why}: {reason}. {stay}.", fix, None)
         if tensor not in self.cuts:
-            return self.gone(self.left[tensor], tensors, label, why, stay)
+            return self.escape_finding(self.left[tensor], tensors, label, why, stay)
         ways = self.ways(tensor)
         op = next(iter(ways.values()))
         reason, fix = _why(op)
@@ -292,7 +292,7 @@ class _Reachability:
         reason = f"no root of backward() depends on {them}" if is_input else f"no op uses {them}"
         return reason, f"Use {them} to compute the loss, or remove {them} from the optimiser."
 
-    def stopped(self, place: StopSource, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
+    def stop_finding(self, place: StopSource, tensor: int, label: str, why: str, stay: str, freeze: str) -> Finding:
         """The finding for tensors behind a custom Function whose backward returns None."""
         stop = self.paths.stops[tensor]
         argument = f"its input {place.parameter}" if place.parameter else "one of its inputs"
@@ -303,7 +303,7 @@ class _Reachability:
         at = self.facts.ops[self.facts.op_at[stop.op.index]].id
         return Finding("unreached", stop.event, at, label, f"{why} {stay}.", fix, self.facts.line_number(stop.op.stack))
 
-    def gone(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
+    def escape_finding(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
         """The finding for tensors whose results leave the graph as plain numbers."""
         them = "them" if len(tensors) > 1 else "it"
         written_at = self.facts.code_at(away.stack)

@@ -98,7 +98,7 @@ def levels(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> lis
     return list(dict.fromkeys((frozenset[str](), *within, *example)))
 
 
-def closed(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
+def further_folds(drawing: Drawing, open_groups: AbstractSet[str] = frozenset()) -> list[frozenset[str]]:
     """Further ways, level after level, inner ones first: none of several equal iterations stays open."""
     alike = repeats(drawing).every
     return [level - (open_groups - alike) for level in inner_first(drawing)]

@@ -125,7 +125,7 @@ def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
             continue
         inside = [member for member in scope.members if isinstance(member, Scope)]
         finds: list[tuple[Part, Callable[[Sequence[_Member]], list[_Member]]]]
-        finds = [("data", tensors.data), ("update", tensors.update), ("aside", tensors.aside)]
+        finds = [("data", tensors.data), ("update", tensors.update), ("aside", tensors.independent_members)]
         for part, find in finds:
             members: list[_Member] = find([tensors.of(member) for member in scope.members])
             ops = [op for member in members for op in member.ops]
@@ -233,7 +233,7 @@ class _Tensors:
                 others.join(member)
         return result
 
-    def aside(self, members: Sequence[_Member]) -> list[_Member]:
+    def independent_members(self, members: Sequence[_Member]) -> list[_Member]:
         """The members without a gradient on which no other member depends."""
         others, result = _Member(-1, []), []
         for member in reversed(members):

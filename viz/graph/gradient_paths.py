@@ -52,7 +52,7 @@ class ArrivedGradients:
         """Return whether a gradient continues along a link of `way_back`, and its value: the only one that arrived, or
         the op's whole upstream gradient.  For a sum of only some of them the value is None, because a trace does not
         have it."""
-        come = self.arrivals.get((call, op, link.tensor), [])
-        here = [value for version, value in come if version >= link.version]
-        value = here[0] if len(here) == 1 else upstream if len(here) == len(come) else None
+        gradients = self.arrivals.get((call, op, link.tensor), [])
+        here = [value for version, value in gradients if version >= link.version]
+        value = here[0] if len(here) == 1 else upstream if len(here) == len(gradients) else None
         return bool(here), value

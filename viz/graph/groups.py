@@ -159,7 +159,7 @@ def _stack_of(run: list[int | Scope], within: Scope, tree: Tree, name: str = "")
     length = math.ceil(len(run) / math.ceil(len(run) ** (1 / depth)))
     for start in range(0, len(run), length):
         part, named = run[start : start + length], labels[start : start + length]
-        inner = between(plain(named[0]), plain(named[-1]))
+        inner = range_label(plain(named[0]), plain(named[-1]))
         stack.members.append(part[0] if len(part) == 1 else _stack_of(part, stack, tree, inner))
     for member in stack.members:
         if isinstance(member, Scope):
@@ -230,15 +230,15 @@ def _span(part: list[int | Scope], ranges: Mapping[str, tuple[CountedName, Count
         return lines_of(
             [op for member in part for op in ([member] if isinstance(member, int) else ops_of(member))], tree
         )
-    return between(plain(labels[0]), plain(labels[-1]))
+    return range_label(plain(labels[0]), plain(labels[-1]))
 
 
-def between(first: str, last: str) -> str:
+def range_label(first: str, last: str) -> str:
     """`blocks.0–6`; for names that are not numbers `tok.weight … head.weight`; a name that is both is itself.
 
-    >>> between("blocks.0", "blocks.6"), between("t = 3", "t = 12"), between("tok.weight", "head.weight")
+    >>> range_label("blocks.0", "blocks.6"), range_label("t = 3", "t = 12"), range_label("tok.weight", "head.weight")
     ('blocks.0–6', 't = 3–12', 'tok.weight … head.weight')
-    >>> between("line 5", "line 5")
+    >>> range_label("line 5", "line 5")
     'line 5'
     """
     if first == last:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from .graph import Drawing
-from .groups import Grouping, between
+from .groups import Grouping, range_label
 from .scopes import plain
 
 
@@ -57,7 +57,7 @@ def _with(grouping: Grouping, runs: Mapping[str, Sequence[str]]) -> Grouping:
     for group, label in grouping.labels.items():
         if group in begins:
             first, last = (plain(grouping.labels[runs[begins[group]][end]]) for end in (0, -1))
-            labels[begins[group]], within[begins[group]] = between(first, last), grouping.within[group]
+            labels[begins[group]], within[begins[group]] = range_label(first, last), grouping.within[group]
         labels[group], within[group] = label, around.get(group, grouping.within[group])
     kin = {**grouping.kin, **{run: labels[run] for run in runs}}
     return replace(grouping, labels=labels, within=within, kin=kin, stacks=grouping.stacks.union(runs))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable
 import networkx as nx
 
 from ..tasks.lru import Lru
-from ..tasks.worker_process import ended, started
+from ..tasks.worker_process import end_process, start_process
 from . import dot, simple, views
 from .layered import barycentre, layered
 from .layered.layered import Picture
@@ -159,14 +159,14 @@ def forget() -> None:
 
 def _places(graph: RankedGraph) -> list[float]:
     """Heights by dot, if dot is available and fast enough, else by the second layout."""
-    return _remembered("dot", graph, _find)
+    return _cached_heights("dot", graph, _find)
 
 
 def _own(graph: RankedGraph) -> list[float]:
-    return _remembered("own", graph, barycentre.places)
+    return _cached_heights("own", graph, barycentre.places)
 
 
-def _remembered(way: str, graph: RankedGraph, find: Callable[[RankedGraph], list[float]]) -> list[float]:
+def _cached_heights(way: str, graph: RankedGraph, find: Callable[[RankedGraph], list[float]]) -> list[float]:
     """Heights, cached by structure: a repeated block costs one look-up."""
     key = (way, graph)
     places = _groups.get(key)
@@ -219,7 +219,7 @@ class Worker:
         if self._process is not None and self._process.poll() is None:
             return False
         self._answers = queue.Queue()
-        self._process = started("viz.layout.worker", text=True)
+        self._process = start_process("viz.layout.worker", text=True)
         threading.Thread(target=_pump, args=(self._process, self._answers), daemon=True).start()
         return True
 
@@ -227,7 +227,7 @@ class Worker:
         """End the process; the next task starts another."""
         process, self._process = self._process, None
         if process is not None:
-            ended(process)
+            end_process(process)
 
 
 def _pump(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:

@@ -134,7 +134,7 @@ def _other_leaf(
         left, right = leaves[0].get(_tensor_number(first)), leaves[1].get(_tensor_number(second))
         if left is None or right is None or (left.version, right.version) != (first.version, second.version):
             continue
-        difference = between(one.value(left.value), other.value(right.value))
+        difference = value_difference(one.value(left.value), other.value(right.value))
         if isinstance(difference, float) and difference > ROUNDINGS * unit(one.value(left.value).dtype):
             return one.names.get(left.tensor) or other.names.get(right.tensor) or "a leaf"
     return ""
@@ -155,7 +155,7 @@ def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str
                 has, lacks = names if second is None else names[::-1]
                 return f"in {mine.what}{mine.line}, {name} is a tensor on {has} and None on {lacks}."
             continue
-        difference = between(one.value(first), other.value(second))
+        difference = value_difference(one.value(first), other.value(second))
         if isinstance(difference, str):
             return f"in {mine.what}{mine.line}, {name} {difference}."
         if roundings == inf:
@@ -171,7 +171,7 @@ def _step(one: Trace, other: Trace, mine: Step, its: Step, names: tuple[str, str
     return worst
 
 
-def between(one: Value, other: Value) -> float | str:
+def value_difference(one: Value, other: Value) -> float | str:
     """How far two values are apart, of large ones their samples; or in words what is not the same.  Nothing is known of
     values without elements, such as complex ones."""
     if one.dtype != other.dtype:

@@ -14,7 +14,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, open_trace
 from viz import gallery
 from viz.reading.comparison import Comparison, compared
-from viz.record.runner import Recording, Script, ScriptError, run_script
+from viz.record.runner import RecordedRun, Script, ScriptError, run_script
 
 ENGINE = "Backstep's engine"
 NEEDED = "PyTorch is not installed in this environment, so there is nothing to compare with: `pip install torch`."
@@ -29,7 +29,7 @@ class ComparisonError(ValueError):
 class RecordingPair:
     """Both recordings of a program, the engine's first, and how far they agree."""
 
-    recordings: tuple[Recording, Recording]
+    recordings: tuple[RecordedRun, RecordedRun]
     comparison: Comparison
 
 

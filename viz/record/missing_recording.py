@@ -127,7 +127,7 @@ def killed(script: str, how: str) -> str:
 
 
 def cut(kind: str, written: int, of: int | None = None, reason: str = "") -> str:
-    """The missing part of a recording that ends before its program, from `engine.trace.file.streaming.Cut`.
+    """The missing part of a recording that ends before its program, from `engine.trace.file.streaming.EarlyEnd`.
 
     >>> cut("unwritable", 512, None, "the disk is full")
     'The recording ends after 512 events: the disk is full. The script itself went on.'

@@ -11,7 +11,7 @@ from engine.trace.file.database import TraceFileError
 from engine.trace.file.tracefile import SUFFIX, tally
 from viz.record.limits import Limits, in_words
 from viz.record.ranks import of_rank, of_ranks, rank
-from viz.record.runner import Recording, Script, ScriptError, Streams, run_script
+from viz.record.runner import RecordedRun, Script, ScriptError, Streams, run_script
 
 
 def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
@@ -44,7 +44,7 @@ def record(script: Script, as_torch: bool, output: Path | None = None) -> int:
     return status(recording)
 
 
-def status(recording: Recording) -> int:
+def status(recording: RecordedRun) -> int:
     """The exit status of a script as a shell has it."""
     return recording.returncode if recording.returncode >= 0 else 128 - recording.returncode
 
@@ -62,7 +62,7 @@ def unfit(target: Path, where: str = "") -> str:
     return ""
 
 
-def summary(target: Path, recording: Recording) -> str:
+def summary(target: Path, recording: RecordedRun) -> str:
     """The size of the recording, and how to open it."""
     try:
         counts, size = tally(target), target.stat().st_size

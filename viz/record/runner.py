@@ -70,7 +70,7 @@ SILENT = Streams(reads=False, prints=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordedRun:
     """A script that ran.
 
     `returncode` is that of a process. `unprinted` explains what the terminal does not show yet, `note` what stands
@@ -152,7 +152,7 @@ def run_script(
     script: Script, trace_path: str | os.PathLike[str] | None = None, *, as_torch: bool = False, on_torch: bool = False,
     streams: Streams = SHARED, changes: Path | None = None,
     on_start: Callable[[subprocess.Popen[bytes]], None] | None = None, on_slow: Callable[[str], None] | None = None,
-) -> Recording:  # fmt: skip
+) -> RecordedRun:  # fmt: skip
     """Run a script as Python would, as a module if it has the name of one, and record it.
 
     The trace goes to `trace_path`, by default a new file in a temporary folder.  With `as_torch` its imports of PyTorch
@@ -292,7 +292,7 @@ def _reported(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _recording(script: Path, target: Path, returncode: int, report: dict[str, Any], as_torch: bool) -> Recording:
+def _recording(script: Path, target: Path, returncode: int, report: dict[str, Any], as_torch: bool) -> RecordedRun:
     counts, unreadable = _counts(target)
     error = report.get("error", "")
     went_well = counts.ops and not error
@@ -318,7 +318,7 @@ def _recording(script: Path, target: Path, returncode: int, report: dict[str, An
     imported = tuple(dict.fromkeys([script.resolve(), *(Path(f) for f in report.get("files", ()))]))
     unprinted = " ".join(n for n in notes if n)
     applied = ChangeReport(*report["changes"]) if report.get("changes") else None
-    return Recording(
+    return RecordedRun(
         target, returncode, unprinted, note, error, imported, report.get("iterations", 0),
         report.get("are_updates", False), report.get("skipped", 0), report.get("seconds", 0.0), applied,
     )  # fmt: skip
@@ -369,7 +369,7 @@ class Watch:
     ) -> None:
         self.script, self.path, self.as_torch, self.on_change = script, script.path, as_torch, on_change
         self.generation = 0
-        self.recording: Recording | None = None
+        self.recording: RecordedRun | None = None
         self.error = ""
         self._folder = new_folder()
         self._seen: dict[Path, tuple[int, int]] = {}

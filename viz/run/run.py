@@ -149,4 +149,4 @@ def _contradictions_refused(whole: Trace) -> Iterator[None]:
     except (KeyError, IndexError, StopIteration, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, TraceFileError) or not isinstance(whole.events, Rows):
             raise
-        raise whole.events.source.damaged(f"its events contradict each other ({error})") from error
+        raise whole.events.source.damage_error(f"its events contradict each other ({error})") from error

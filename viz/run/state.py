@@ -53,7 +53,7 @@ class Leaf:
 
 
 @dataclass(slots=True)
-class State:
+class SectionState:
     """The state at the beginning of a section: the open groups, the loops' variables, the grad mode, the tensors of
     optimisers, and (found while the section is read) the earlier tensors that it uses."""
 
@@ -73,7 +73,7 @@ class State:
     """The events that find a tensor changed since before the section: it has these numbers from the beginning."""
 
 
-def tensors_of_step(state: State, event: GroupEntered) -> tuple[int | None, ...]:
+def tensors_of_step(state: SectionState, event: GroupEntered) -> tuple[int | None, ...]:
     """The tensors of the optimiser whose step is entered; of one that took its first step elsewhere those of the last
     optimiser of its class."""
     optimizers = state.optimizer_tensors
@@ -81,7 +81,7 @@ def tensors_of_step(state: State, event: GroupEntered) -> tuple[int | None, ...]
     return optimizers.get((event.name, event.kind, event.stack)) or next(reversed(list(alike)), ())
 
 
-def state_at(trace: Trace, outline: Outline, section: Section) -> State:
+def state_at(trace: Trace, outline: Outline, section: Section) -> SectionState:
     """The state at the beginning of a section, and the earlier tensors that it uses. Linear in the events of the
     section."""
     start = section.start
@@ -94,7 +94,9 @@ def state_at(trace: Trace, outline: Outline, section: Section) -> State:
         (name, kind, int(outline.stacks[at])): tensors for at, name, kind, tensors in outline.held if at < start
     }
     groups = tuple(event for at in entered if isinstance(event := trace.events[at], GroupEntered))
-    state = State(groups, tuple(loops.values()), mode, optimizer_tensors, paused=Pauses(trace, outline).place(start))
+    state = SectionState(
+        groups, tuple(loops.values()), mode, optimizer_tensors, paused=Pauses(trace, outline).place(start)
+    )
     _import(trace, outline, section, state)
     return state
 
@@ -110,7 +112,7 @@ def _open_groups(outline: Outline, start: int) -> list[int]:
     return entered
 
 
-def _import(trace: Trace, outline: Outline, section: Section, state: State) -> None:
+def _import(trace: Trace, outline: Outline, section: Section, state: SectionState) -> None:
     """Find the earlier tensors that a section uses."""
     depth = len(state.groups)
     called: set[str] = set()
@@ -140,7 +142,7 @@ def _parts_of(outline: Outline, event: GroupEntered) -> tuple[int, ...]:
     return tuple(tensor for at, name, tensor in outline.parts if at < event.index and name.startswith(f"{event.name}."))
 
 
-def _bring(trace: Trace, outline: Outline, start: int, state: State, tensor: int) -> None:
+def _bring(trace: Trace, outline: Outline, start: int, state: SectionState, tensor: int) -> None:
     """Note the state of a tensor at the beginning, after that of its gradient."""
     is_known = outline.last_event(tensor, GRAD, start) > state.paused
     grad = outline.last_change(tensor, GRAD, start) if is_known else None

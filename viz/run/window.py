@@ -52,7 +52,7 @@ from ..tasks.collection import unhurried
 from .iterations import Section
 from .picked_values import PickedValues
 from .prefix import is_long, note
-from .state import State, state_at, tensors_of, tensors_of_step
+from .state import SectionState, state_at, tensors_of, tensors_of_step
 
 
 class Windows:
@@ -119,7 +119,7 @@ class Windows:
         taught = [number for tensor, number in cut.tensors.items() if tensor in self._taught]
         return {
             "label": section.label, "depth": depth, "line": line, "passed": cut.passed, "updated": updated,
-            "taught": taught, "carried": sorted(cut.carried.items()), "changed": self._changed(section, cut),
+            "taught": taught, "carried": sorted(cut.carried.items()), "changed": self._changed_leaves(section, cut),
             "resumed": self._resumed(section),
         }  # fmt: skip
 
@@ -128,7 +128,7 @@ class Windows:
         pause = self.whole.events[section.start - 1] if section.start else None
         return pause.number if isinstance(pause, Skipped) else None
 
-    def _changed(self, section: Section, cut: _Cut) -> dict[str, list[int]]:
+    def _changed_leaves(self, section: Section, cut: _Cut) -> dict[str, list[int]]:
         """The leaves that require a gradient, by the name of the earlier section that last changed their values."""
         result: dict[str, list[int]] = {}
         for tensor, leaf in cut.state.leaves.items():
@@ -147,7 +147,7 @@ class Windows:
 class _Cut:
     """The events of one section, with ids of their own."""
 
-    def __init__(self, whole: Trace, state: State, section: Section, before: Sequence[AnyEvent]) -> None:
+    def __init__(self, whole: Trace, state: SectionState, section: Section, before: Sequence[AnyEvent]) -> None:
         self.whole, self.state, self.section, self.before = whole, state, section, before
         self.tensors, self.storages, self.nodes = Numbers(), Numbers(), Numbers()
         self.values, self.calls = Numbers(), Numbers()

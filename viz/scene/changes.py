@@ -79,7 +79,7 @@ def _differences(reading: Reading, was: Command, now: Command) -> Iterator[str]:
     if now.leaf != was.leaf and now.leaf is not None:
         yield f"of {_names(reading, (now.leaf,))}"
     if now.gradient != was.gradient and not (now.gradient == NONE_PASSED and _passes_none(reading, was)):
-        yield "no gradient" if now.gradient == NONE_PASSED else f"gradient {_passed(now)}"
+        yield "no gradient" if now.gradient == NONE_PASSED else f"gradient {_gradient_text(now)}"
     for flag in ("retain_graph", "create_graph"):
         if getattr(now, flag) != getattr(was, flag):
             yield f"{flag}={getattr(now, flag)}"
@@ -91,7 +91,7 @@ def _call(reading: Reading, command: Command) -> str:
     """A command in the program's own form."""
     if command.kind != "backward":
         return f"{_names(reading, (command.leaf,) if command.leaf is not None else ())}.grad.zero_()"
-    arguments = [] if command.gradient in (None, NONE_PASSED) else [_passed(command)]
+    arguments = [] if command.gradient in (None, NONE_PASSED) else [_gradient_text(command)]
     arguments += [f"{flag}=True" for flag in ("retain_graph", "create_graph") if getattr(command, flag)]
     return f"{_names(reading, command.roots)}.backward({', '.join(arguments)})"
 
@@ -102,7 +102,7 @@ def _passes_none(reading: Reading, recorded: Command) -> bool:
     return isinstance(event, BackwardStarted) and all(root.implicit for root in event.roots)
 
 
-def _passed(command: Command) -> str:
+def _gradient_text(command: Command) -> str:
     """The gradient of an edited call as Python would write it: a list for several roots, None if none is passed."""
     several = len(command.roots) > 1 and isinstance(command.gradient, list)
     if not several:

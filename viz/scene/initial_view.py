@@ -14,8 +14,8 @@ from ..graph.folds import (
     FOLD_ABOVE,
     FOLD_ABOVE_TOLD,
     begins_folded,
-    closed,
     failing,
+    further_folds,
     inner_first,
     levels,
     repeats,
@@ -141,7 +141,7 @@ def _ways(reading: Reading, above: int) -> list[frozenset[str]]:
     ways = levels(drawing, story_groups)
     if above < FOLD_ABOVE_TOLD:
         ways += [(folded & drawing.grouping.calls) | (folded - story_groups) for folded in inner_first(drawing)]
-    ways += closed(drawing, story_groups)
+    ways += further_folds(drawing, story_groups)
     return list(dict.fromkeys(folded.union(drawing.grouping.quiet) - open_so for folded in ways))
 
 

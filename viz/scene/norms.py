@@ -144,9 +144,9 @@ class Norms:
         for link in links:
             if link.grad:
                 by_tensor[link.tensor].append(link)
-        return _as_numbers(_joint([self._carried(own) for own in by_tensor.values()]))
+        return _as_numbers(_joint([self._tensor_norm(own) for own in by_tensor.values()]))
 
-    def _carried(self, links: Sequence[Link]) -> Floats:
+    def _tensor_norm(self, links: Sequence[Link]) -> Floats:
         """The norm of one tensor's gradient: the one that its op receives, if nothing else uses the tensor."""
         if len(links) == 1:
             return self._of_link(links[0])

@@ -40,7 +40,7 @@ def chapters(trace: Trace, scene: Scene) -> list[Chapter]:
             if place != itself is not None and (folded := _folded_around(scene, step)):
                 result[-1] |= {"select": [itself, *result[-1]["select"]], "unfold": folded}
     if scene["error"] is not None:
-        result.append(stopped(scene["error"], scene["steps"], reading.facts))
+        result.append(error_chapter(scene["error"], scene["steps"], reading.facts))
     return sorted(result, key=lambda chapter: chapter["step"] or 0)
 
 
@@ -109,7 +109,7 @@ def _chapter(finding: Finding, step: int, select: list[str], of: str) -> Chapter
     }  # fmt: skip
 
 
-def stopped(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter:
+def error_chapter(error: Error, steps: Sequence[StepOfScene], facts: Facts) -> Chapter:
     """The chapter of the error that ended the program: where it stopped.  The inspector has the reason and the fix."""
     code = steps[error["step"]]["from"] or steps[error["step"]]["code"] if steps else None
     of = _of(facts, code) if code is not None else ""

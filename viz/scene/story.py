@@ -52,7 +52,8 @@ def retold(
     longer happens has the reason as `gone`; one whose step an edit may have changed has the sentence of this revision
     as `now`.  If the program stops at an error without a chapter, a new one describes it, and later ones are gone.
     """
-    stop = problem_story.stopped(scene["error"], scene["steps"], now.facts) if scene["error"] is not None else None
+    error = scene["error"]
+    stop = None if error is None else problem_story.error_chapter(error, scene["steps"], now.facts)
     after = _EditedRun(before, now, edits, stop)
     result = list(after.chapters(chapters, recorded))
     if stop is None or any(one["step"] == stop["step"] for one in result):
@@ -93,10 +94,10 @@ class _EditedRun:
                 gone = self.gone(end - 1, step, time)
                 time = time if gone or step is None else step + 1
             if gone:
-                yield {**_unasked(chapter), "step": None, "gone": gone}
+                yield {**_without_question(chapter), "step": None, "gone": gone}
             elif end > same:
                 now = "" if step is None else self.say(step)
-                yield {**_unasked(chapter), "step": None if step is None else time, "now": now}
+                yield {**_without_question(chapter), "step": None if step is None else time, "now": now}
             else:
                 yield {**chapter, "step": None if step is None else time}
 
@@ -151,7 +152,7 @@ class _EditedRun:
         return (event.type, event.message) if isinstance(event, ErrorRaised) else None
 
 
-def _unasked(chapter: Chapter) -> Chapter:
+def _without_question(chapter: Chapter) -> Chapter:
     """A chapter without its question."""
     result = chapter.copy()
     result.pop("ask", None)

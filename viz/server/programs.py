@@ -25,7 +25,7 @@ from viz.record.runner import Script
 from viz.run.prefix import CHECKED, MOST
 from viz.server.store import ENGINE, HEAVY, Program
 from viz.server.workers import TraceFile
-from viz.wording.text_difference import changed
+from viz.wording.text_difference import changed_lines
 
 GALLERY = "Gallery"
 
@@ -70,7 +70,7 @@ def _other(entry: gallery.Program) -> Mapping[str, Any] | None:
     other = gallery.find(entry.fixed or entry.fixes or "")
     if other is None:
         return None
-    lines = changed(other.source, entry.source)
+    lines = changed_lines(other.source, entry.source)
     return {
         "id": other.id,
         "is_fixed": other.fixes is not None,
@@ -139,7 +139,7 @@ def from_file(path: Path, most: int = MOST, again: Callable[[Trace], Script] | N
     file = open_checked(str(path), min(most, CHECKED))
     about = {
         **about_script(title or path.name),
-        "note": " ".join(filter(None, (ended(file.meta), harmed(file), unchecked(file)))),
+        "note": " ".join(filter(None, (ended(file.meta), damage_note(file), unchecked(file)))),
     }
     program = Program(slug(path.stem), about, lambda: file, file=TraceFile.of(path, most), most=most)
     program = replace(program, again=None if again is None else again(file))
@@ -170,7 +170,7 @@ def unchecked(file: Trace) -> str:
     return "This file has an earlier format, without checksums for its steps, so damage to them cannot be detected."
 
 
-def harmed(file: Trace) -> str:
+def damage_note(file: Trace) -> str:
     """The note on a file that lost rows; "" for any other."""
     match file.meta.get("damaged"):
         case [*lost] if lost:

@@ -25,7 +25,7 @@ from viz.schema.run import RunGraphs, RunOverview
 from viz.schema.scene import Scene, Section
 from viz.server.lesson.proposals import proposed
 from viz.server.library.on_engine import UnlikeEngine, base_of, recomputed
-from viz.server.programs import harmed
+from viz.server.programs import damage_note
 from viz.server.store import NOT_RECOMPUTED, Json, Problem, Program, SceneJob
 
 LAYOUT = "layered"
@@ -81,8 +81,10 @@ def scene_of(job: SceneJob) -> Scene:
         "label": label_of(job.revision.edits),
         "base": None if edits is None else job.base_id,
     }
-    lost = harmed(job.base) if job.base.meta.get("damaged") != job.run.whole.meta.get("damaged") else ""
-    about["left_out"] = " ".join(filter(None, (lost, left_out(job.base, job.run.whole), passed(job.base))))
+    lost = damage_note(job.base) if job.base.meta.get("damaged") != job.run.whole.meta.get("damaged") else ""
+    about["left_out"] = " ".join(
+        filter(None, (lost, left_out(job.base, job.run.whole), continued_calls_note(job.base)))
+    )
     base = job.base if edits is None else base_of(job.base, job.trace)
     previous = base if job.previous is job.base else job.previous
     scene = viz_scene.scene(
@@ -107,7 +109,7 @@ def scene_of(job: SceneJob) -> Scene:
     return scene
 
 
-def passed(trace: Trace) -> str:
+def continued_calls_note(trace: Trace) -> str:
     """The note on a section whose backward calls continue into earlier ones, "" for any other."""
     match trace.meta.get("section"):
         case {"passed": int(count)} if count > 0:

@@ -12,7 +12,7 @@ from viz.reading.library import library
 from viz.record.compare_command import has_torch
 from viz.record.ranks import of_ranks
 from viz.record.record_command import say
-from viz.record.runner import Recording, Script, ScriptError, Watch, run_script, text_of
+from viz.record.runner import RecordedRun, Script, ScriptError, Watch, run_script, text_of
 from viz.run.prefix import MOST
 from viz.server.programs import about_script, from_file, slug, with_lesson
 from viz.server.store import Catalogue, Problem, Program
@@ -62,7 +62,7 @@ def _watched(catalogue: Catalogue, source: Script, as_torch: bool, most: int, re
     return catalogue.find(name)
 
 
-def program_of(source: Script, recording: Recording, most: int, rerun: bool, watched: bool = False) -> Program:
+def program_of(source: Script, recording: RecordedRun, most: int, rerun: bool, watched: bool = False) -> Program:
     """The program of a recording.  Its script can run on PyTorch, or again for edits (`rerun`) if it ran there."""
     trace = _opened(source.path, recording)
     is_foreign = bool(library(trace))
@@ -76,7 +76,7 @@ def program_of(source: Script, recording: Recording, most: int, rerun: bool, wat
     return with_lesson(program, trace)
 
 
-def _opened(script: Path, recording: Recording) -> Trace:
+def _opened(script: Path, recording: RecordedRun) -> Trace:
     """The recorded trace; a script that ended before anything was written has an empty one, with its text."""
     if recording.trace_path.is_file():
         return open_trace(str(recording.trace_path))

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..tasks.worker_process import ended, started
+from ..tasks.worker_process import end_process, start_process
 from .http.gzip_pieces import DeflatedText
 
 COUNT = max(2, min(3, (os.cpu_count() or 1) - 1))
@@ -81,14 +81,14 @@ class Worker:
     def start(self) -> subprocess.Popen[bytes]:
         """The process, started if there is none."""
         if self._process is None or self._process.poll() is not None:
-            self._process = started("viz.server.scene_worker")
+            self._process = start_process("viz.server.scene_worker")
         return self._process
 
     def stop(self) -> int | None:
         """Ends the process; the next question starts another."""
         process, self._process = self._process, None
         self.program, self.parts = "", set()
-        return None if process is None else ended(process)
+        return None if process is None else end_process(process)
 
 
 class Workers:

@@ -12,7 +12,7 @@ from typing import Any
 _ROOT = str(Path(__file__).resolve().parents[2])
 
 
-def started(module: str, text: bool = False) -> subprocess.Popen[Any]:
+def start_process(module: str, text: bool = False) -> subprocess.Popen[Any]:
     """The process of a module that reads questions from its input and writes answers to its output."""
     path = os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
@@ -21,7 +21,7 @@ def started(module: str, text: bool = False) -> subprocess.Popen[Any]:
     )  # fmt: skip
 
 
-def ended(process: subprocess.Popen[Any]) -> int:
+def end_process(process: subprocess.Popen[Any]) -> int:
     """Ends the process, and returns its status."""
     process.kill()
     status = process.wait()

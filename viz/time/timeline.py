@@ -90,7 +90,7 @@ class _Player:
         self.starts: dict[int, int] = {}  # the step at which each call begins
         self.latest: dict[int, str] = {}
         self.seeded: set[int] = set()
-        self.come = ArrivedGradients(self.facts)
+        self.arrived_gradients = ArrivedGradients(self.facts)
         self.updates = phases.optimizer_steps(drawing)
         self.update: str | None = None  # the step of an optimiser that runs
 
@@ -340,7 +340,7 @@ class _Player:
             fact = self.facts.tensors.get(root.tensor)
             version = next(iter(fact.before(event.index)), None) if fact is not None else None
             if version is not None:
-                self.come.add(event.call, root.tensor, version, root.gradient)
+                self.arrived_gradients.add(event.call, root.tensor, version, root.gradient)
 
     def is_computed(self, tensor: int | None) -> bool:
         """Return whether the program computes a tensor, by an op or as a gradient: its numbers are unknown before."""
@@ -373,7 +373,7 @@ class _Player:
             if link.value:
                 self.carry(step, link, passed, None, done)
             else:
-                goes, passed = self.come.beyond(event.call, op, link, passed)
+                goes, passed = self.arrived_gradients.beyond(event.call, op, link, passed)
                 if not goes:
                     continue
                 self.travel(step, Flow(link, True, passed), done)
@@ -383,7 +383,7 @@ class _Player:
         for link in self.drawing.into[op]:
             if link.slot is not None and link.slot < len(event.cotangents):
                 self.carry(step, link, event.cotangents[link.slot], upstream, done)
-                self.come.add(event.call, link.tensor, link.version, event.cotangents[link.slot])
+                self.arrived_gradients.add(event.call, link.tensor, link.version, event.cotangents[link.slot])
                 if self.drawing.items[link.source].kind == "stub":
                     self.state(link.source, done, "done")
                     self.touched[link.source] = None

@@ -143,7 +143,8 @@ def _vjp(event: VjpRun, step: Step, facts: Facts) -> str:
     freed = ""
     if op.node is not None and op.node.saved and event.freed:
         freed = f" {_its_saved(op.node.saved)} freed."
-    return f"{doing} and sends {text.join(ways) or 'nothing on'}.{own(event, facts)}{freed}{_returned(event, facts)}"
+    sent = text.join(ways) or "nothing on"
+    return f"{doing} and sends {sent}.{own(event, facts)}{freed}{_returned_gradients(event, facts)}"
 
 
 def _its_saved(saved: Sequence[Saved]) -> str:
@@ -153,7 +154,7 @@ def _its_saved(saved: Sequence[Saved]) -> str:
     return f"Its saved {kind} is" if len(places) == 1 else f"Its saved {kind}s are"
 
 
-def _returned(event: VjpRun, facts: Facts) -> str:
+def _returned_gradients(event: VjpRun, facts: Facts) -> str:
     """The gradients that `autograd.grad` returns to the program, if this is the last step of the call."""
     call, events = facts.calls.get(event.call), facts.trace.events
     if call is None or call.vjps[-1:] != [event.index] or call.end >= len(events):
@@ -199,7 +200,7 @@ def _ways(event: VjpRun, op: OpCalled, facts: Facts) -> list[str]:
     for one in sent(event, op, facts):
         name = f"the leaf {one.name}" if one.is_leaf and one.name else one.name or "a leaf"
         names.setdefault(one.value, []).append((f"{name}{one.folded}", one.end))
-    return [f"{what} {text.join(_counted(where))}" for what, where in names.items()]
+    return [f"{what} {text.join(_receiver_texts(where))}" for what, where in names.items()]
 
 
 def sent(event: VjpRun, op: OpCalled, facts: Facts) -> list[InputGradient]:
@@ -241,7 +242,7 @@ def _sent(event: VjpRun, op: OpCalled, slot: int, argument: Input, facts: Facts,
     return InputGradient(slot, value(facts.trace, event.cotangents[slot]), name, is_leaf, fold, end, behind)
 
 
-def _counted(places: Sequence[tuple[str, object]]) -> list[str]:
+def _receiver_texts(places: Sequence[tuple[str, object]]) -> list[str]:
     """`to the leaf a twice` for a receiver that occurs twice, `to each of two MulBackward0` for two with one name."""
     times = {1: "", 2: " twice"}
     parts = []
@@ -262,7 +263,7 @@ def own(event: AnyEvent, facts: Facts) -> str:
 
 def _ran(ran: OwnCall, facts: Facts) -> str:
     """One call of such code in words."""
-    computed = _computed(ran.ops, facts)
+    computed = _op_list(ran.ops, facts)
     if ran.entered.place in ("forward", "backward"):
         return f" Its {ran.entered.place} {computed}." if computed else ""
     if ran.entered.place == "pack":
@@ -281,7 +282,7 @@ def _ran(ran: OwnCall, facts: Facts) -> str:
     return f" A hook on {where} {doing}{f': it {computed}' if computed else ''}."
 
 
-def _computed(ops: Sequence[OpCalled], facts: Facts) -> str:
+def _op_list(ops: Sequence[OpCalled], facts: Facts) -> str:
     """`runs 2 ops: gradient × 10 = [10 0] and exp(x) = [1 1]`; "" without ops."""
     if not ops:
         return ""

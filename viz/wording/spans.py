@@ -129,14 +129,14 @@ class _StepPaths:
         name, ops = short(span.label), text.count(span.end - span.start, "op")
         if span.row == 0:
             return f"The forward pass runs {ops}."
-        inputs, results = self.crossing(span)
+        inputs, results = self.tensors_across(span)
         if not results:
             return f"{name} runs {ops}."
         if not inputs:
             return f"{name} gives {self.text_of(results)}."
         return f"{name} turns {self.text_of(inputs)} into {self.text_of(results)}."
 
-    def crossing(self, span: Span) -> tuple[list[int], list[int]]:
+    def tensors_across(self, span: Span) -> tuple[list[int], list[int]]:
         """The tensors, without parameters, that a span takes from earlier steps and that it leaves to later ones."""
         facts, events = self.facts, self.facts.trace.events
         first = events[self.line.steps[span.start].event].index

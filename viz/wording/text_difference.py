@@ -22,10 +22,10 @@ class TextDifference:
     gone: tuple[RemovedLines, ...]
 
 
-def changed(other: str, text: str) -> TextDifference:
+def changed_lines(other: str, text: str) -> TextDifference:
     """The lines that only `text` has, and those that only `other` has.
 
-    >>> changed("a = 1\\nb = 2\\n", "a = 1\\nb = 3\\n")
+    >>> changed_lines("a = 1\\nb = 2\\n", "a = 1\\nb = 3\\n")
     TextDifference(added=(2,), gone=(RemovedLines(before=2, lines=('b = 2',)),))
     """
     old, new = other.splitlines(), text.splitlines()

@@ -99,7 +99,7 @@ def checked(trace: Trace, most: int) -> Trace:
     try:
         check(itertools.islice(trace.events, most), _heads(rows.source), lambda value: trace.values[value].damaged)
     except MalformedJson as error:
-        raise rows.source.damaged(str(error)) from error
+        raise rows.source.damage_error(str(error)) from error
     return trace
 
 
@@ -115,7 +115,7 @@ def check_part(whole: Trace, part: Trace, numbers: Sequence[int]) -> None:
     try:
         check(part.events, lambda value: heads(numbers[value]), lambda value: part.values[value].damaged)
     except MalformedJson as error:
-        raise rows.source.damaged(str(error)) from error
+        raise rows.source.damage_error(str(error)) from error
 
 
 def _heads(source: Database) -> Callable[[int], Head | None]:
@@ -153,7 +153,7 @@ class _Checker:
         if tensor is not None and tensor not in self.tensors:
             raise MalformedJson(f"{field}: no tensor {tensor} was made before")
 
-    def ran(self, field: str, call: int | None) -> None:
+    def check_call(self, field: str, call: int | None) -> None:
         if call is not None and call not in self.calls:
             raise MalformedJson(f"{field}: no backward call {call} began before")
 
@@ -189,7 +189,7 @@ class _Checker:
         for argument in event.inputs:
             self.has("inputs: tensor", argument.tensor)
         self.has("inplace", event.inplace)
-        self.ran("call", event.call)
+        self.check_call("call", event.call)
         if event.node is not None:
             self.node(event.node, event)
         self.result(event)
@@ -243,7 +243,7 @@ class _Checker:
         self.outputs[node.node] = [out.shape for out in event.outputs]
         self.inputs[node.node] = [shapes.get(name) for name in node.inputs]
 
-    def refreshed(self, event: Refreshed) -> None:
+    def check_refresh(self, event: Refreshed) -> None:
         self.has("tensor", event.tensor)
         if isinstance(event, (DataSet, StatisticMoved)):
             self.has("source", event.source)
@@ -262,7 +262,7 @@ class _Checker:
         self.has("source", event.source)
         self.fits("value", event.value, self.tensors[event.tensor])
 
-    def started(self, event: BackwardStarted) -> None:
+    def check_start(self, event: BackwardStarted) -> None:
         if event.call in self.calls:
             raise MalformedJson(f"call: {event.call} began before")
         for root in event.roots:
@@ -274,7 +274,7 @@ class _Checker:
         self.running.add(event.call)
 
     def vjp(self, event: VjpRun) -> None:
-        self.ran("call", event.call)
+        self.check_call("call", event.call)
         node = self.nodes.get(event.node)
         if node is None:
             raise MalformedJson(f"node: no node {event.node} was made before")
@@ -290,15 +290,15 @@ class _Checker:
             for value, size in zip(event.cotangents, self.inputs[event.node], strict=True):
                 self.fits("cotangents", value, size)
 
-    def accumulated(self, event: Accumulated) -> None:
-        self.ran("call", event.call)
+    def check_accumulation(self, event: Accumulated) -> None:
+        self.check_call("call", event.call)
         self.has("tensor", event.tensor)
         for field, value in (("before", event.before), ("added", event.added), ("after", event.after)):
             self.fits(field, value, self.tensors[event.tensor])
         self.tensors[event.grad] = None
 
     def hook(self, event: HookRan) -> None:
-        self.ran("call", event.call)
+        self.check_call("call", event.call)
         self.has("tensor", event.tensor)
         self.has_node(event.node)
         if event.place == "tensor" and event.tensor is not None:
@@ -309,28 +309,28 @@ class _Checker:
         if node is not None and node not in self.nodes:
             raise MalformedJson(f"node: no node {node} was made before")
 
-    def ended(self, event: BackwardEnded) -> None:
-        self.ran("call", event.call)
+    def check_end(self, event: BackwardEnded) -> None:
+        self.check_call("call", event.call)
         if event.call not in self.running:
             raise MalformedJson(f"call: {event.call} does not run")
         self.running.remove(event.call)
 
-    def entered(self, event: GroupEntered) -> None:
+    def check_entry(self, event: GroupEntered) -> None:
         self.groups += 1
         for tensor in event.tensors:
             self.has("tensors", tensor)
 
-    def left(self, _: GroupLeft) -> None:
+    def check_exit(self, _: GroupLeft) -> None:
         if not self.groups:
             raise MalformedJson("no group was entered")
         self.groups -= 1
 
     def code(self, event: CodeEntered) -> None:
-        self.ran("call", event.call)
+        self.check_call("call", event.call)
         self.has("tensor", event.tensor)
         self.codes += 1
 
-    def code_left(self, _: CodeLeft) -> None:
+    def check_code_exit(self, _: CodeLeft) -> None:
         if not self.codes:
             raise MalformedJson("no code was entered")
         self.codes -= 1
@@ -375,10 +375,11 @@ def _check_dimensions(attrs: Mapping[str, Any], rank: int) -> None:
 
 
 _TESTS: Mapping[type, Callable[[_Checker, Any], None]] = {
-    LeafCreated: _Checker.leaf, OpCalled: _Checker.op, BackwardStarted: _Checker.started, VjpRun: _Checker.vjp,
-    Accumulated: _Checker.accumulated, HookRan: _Checker.hook, BackwardEnded: _Checker.ended,
-    GroupEntered: _Checker.entered, GroupLeft: _Checker.left, CodeEntered: _Checker.code, CodeLeft: _Checker.code_left,
+    LeafCreated: _Checker.leaf, OpCalled: _Checker.op, BackwardStarted: _Checker.check_start, VjpRun: _Checker.vjp,
+    Accumulated: _Checker.check_accumulation, HookRan: _Checker.hook, BackwardEnded: _Checker.check_end,
+    GroupEntered: _Checker.check_entry, GroupLeft: _Checker.check_exit,
+    CodeEntered: _Checker.code, CodeLeft: _Checker.check_code_exit,
     GradSet: _Checker.grad_set, FlagChanged: _Checker.tensor, Escaped: _Checker.tensor,
-    Refreshed: _Checker.refreshed, WrittenOutside: _Checker.refreshed, DataSet: _Checker.refreshed,
-    StatisticMoved: _Checker.refreshed,
+    Refreshed: _Checker.check_refresh, WrittenOutside: _Checker.check_refresh, DataSet: _Checker.check_refresh,
+    StatisticMoved: _Checker.check_refresh,
 }  # fmt: skip

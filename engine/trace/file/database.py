@@ -113,7 +113,7 @@ class Database:
             self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if not os.path.exists(name + "-journal"):
-                raise self._failed(error) from error
+                raise self._error_of(error) from error
             self._recover()
 
     def _connect(self, path: Path, mode: str) -> sqlite3.Connection:
@@ -125,7 +125,7 @@ class Database:
             deadline = self._deadline  # a handler that held `self` would keep the connection open for ever
             db.set_progress_handler(lambda: time.monotonic() > deadline.at, 10_000)
         except sqlite3.Error as error:
-            raise self._failed(error) from error
+            raise self._error_of(error) from error
         return db
 
     def _recover(self) -> None:
@@ -134,7 +134,7 @@ class Database:
         with open(self.name + "-journal", "rb") as stream:
             stream.seek(-min(8, os.path.getsize(stream.name)), os.SEEK_END)
             if stream.read() == _JOURNAL:  # it names a journal of several files, which SQLite would delete
-                raise self.damaged("the journal beside it belongs to several files, which a trace's never does")
+                raise self.damage_error("the journal beside it belongs to several files, which a trace's never does")
         folder = tempfile.mkdtemp(prefix="backstep-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         copy = Path(folder) / "trace"
@@ -153,20 +153,22 @@ class Database:
         except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_TOOBIG:
                 table = query.partition(" FROM ")[2].split()[0]
-                raise self.damaged(f"{table} has a text or bytes of more than {MOST_BYTES // 2**20} MiB") from error
-            raise self._failed(error) from error
+                raise self.damage_error(
+                    f"{table} has a text or bytes of more than {MOST_BYTES // 2**20} MiB"
+                ) from error
+            raise self._error_of(error) from error
 
     def length(self, table: str) -> int:
         """The number of rows of a table that counts them from 0 without gaps (reading finds gaps)."""
         last = self.all(f"SELECT max(id) FROM {table}")[0][0]  # noqa: S608 a table of ours
         if last is not None and not (type(last) is int and 0 <= last < 2**40):
-            raise self.damaged(f"{table} has a row with the id {last}")
+            raise self.damage_error(f"{table} has a row with the id {last}")
         return 0 if last is None else last + 1
 
-    def _failed(self, error: Exception) -> TraceFileError:
-        return self.damaged(f"SQLite says {str(error)!r}")
+    def _error_of(self, error: Exception) -> TraceFileError:
+        return self.damage_error(f"SQLite says {str(error)!r}")
 
-    def damaged(self, how: str) -> TraceFileError:
+    def damage_error(self, how: str) -> TraceFileError:
         """The error for a file that used to be a trace."""
         return TraceFileError(f"{self.name!r} is damaged: {how}. Copy it again, or record the program again.")
 
@@ -196,7 +198,7 @@ class Rows(Sequence[T], Generic[T]):
         if [row[0] for row in rows] == list(range(start, stop)):
             return [self._one(row) for row in rows]
         if self._lost is None:
-            raise self.source.damaged(f"rows of {self._table} from {start} on are missing")
+            raise self.source.damage_error(f"rows of {self._table} from {start} on are missing")
         there = {row[0]: row for row in rows}
         return [self._one(there[n]) if n in there else self._lost(n) for n in range(start, stop)]
 
@@ -206,7 +208,7 @@ class Rows(Sequence[T], Generic[T]):
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             if isinstance(error, TraceFileError):
                 raise
-            raise self.source.damaged(f"row {row[0]} of {self._table} cannot be read: {error}") from error
+            raise self.source.damage_error(f"row {row[0]} of {self._table} cannot be read: {error}") from error
 
     @overload
     def __getitem__(self, index: int) -> T: ...

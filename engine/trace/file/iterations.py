@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..events import AnyEvent, BackwardEnded, BackwardStarted, GroupEntered, GroupLeft, Skipped
 
 
-class Passes:
+class PassCounter:
     """The number of passes through a loop that have ended, counted at the position in the program that ends each.
 
     That is the last position of those seen in the first pass, such as the second step of a GAN.  Which one it is, is
@@ -16,7 +16,7 @@ class Passes:
     position that is seen twice without the one that counts has a loop of its own, which takes over: a second training
     is counted on.
 
-    >>> passes = Passes()
+    >>> passes = PassCounter()
     >>> for step in "DGDGDG":
     ...     passes.see(step)
     >>> passes.count
@@ -51,14 +51,14 @@ class Passes:
 class Iterations:
     """The number of iterations that have ended, by a rule that does not need later events.
 
-    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. `Passes` says
-    at which positions.
+    An iteration ends with `optimizer.step()`; until an optimiser has made a step, with a backward call. `PassCounter`
+    says at which positions.
     """
 
     def __init__(self) -> None:
         self.skipped = 0
         """How many of them are not recorded, because the recording paused."""
-        self._steps, self._calls = Passes(), Passes()
+        self._steps, self._calls = PassCounter(), PassCounter()
         self._groups: list[int | None] = []  # of each group around the next event, where it made a step
         self._is_stepped = False
         self._open: dict[int, int] = {}  # the backward calls that run, with their call stacks
@@ -74,7 +74,7 @@ class Iterations:
         return (self.number,) if self.number != 1 or self._passes.is_certain else (0, 1)
 
     @property
-    def _passes(self) -> Passes:
+    def _passes(self) -> PassCounter:
         return self._steps if self._is_stepped else self._calls
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ...arrays.session import slot
 from ..recorder import Recorder
-from .iterations import Passes, Selection
+from .iterations import PassCounter, Selection
 
 Refusal = Literal["no-update", "inside"]
 """Why a recording does not pause: no optimiser makes a step, or each one is inside what has to be recorded whole."""
@@ -29,7 +29,7 @@ class Pauses:
 
     def __init__(self, recorder: Recorder, selection: Selection, write: Callable[[], bool]) -> None:
         self.recorder, self.selection, self._write = recorder, selection, write
-        self.updates = Passes()
+        self.updates = PassCounter()
         self.refusal: Refusal | None = "no-update"
         """Why the recording did not pause when it was last to."""
         self._since: int | None = None

@@ -61,7 +61,7 @@ RESERVE = 2**30
 
 
 @dataclass(frozen=True)
-class Cut:
+class EarlyEnd:
     """A recording that ends before its program did: after `written` events `of` so many, where that is known.
 
     The kinds: "stopped" (by Ctrl-C, while the rest was written), "unwritable" (the file; `reason` says why),
@@ -116,7 +116,7 @@ class Stream:
     ) -> None:  # fmt: skip
         self.recorder, self.places, self.path = recorder, places, path
         self.say, self.memory = say, half_of_memory() if memory is None else memory
-        self.cut: Cut | None = None
+        self.cut: EarlyEnd | None = None
         self.failure: BaseException | None = None
         self.missing: list[str] = []  # sentences about what a fault of ours has cost
         self.event_count = 0
@@ -210,7 +210,7 @@ class Stream:
             _live.discard(self)
             self._write_rest(progress)
             if self.cut is None and _identity(self.path) != self._file:
-                self.cut = Cut("gone", 0)
+                self.cut = EarlyEnd("gone", 0)
             if not self._is_unwritable():
                 self._complete(meta)
             if self._is_unwritable():
@@ -237,10 +237,10 @@ class Stream:
         self.missing.append(text)
         self.say(text)
 
-    def _unwritable(self, error: TraceWriteError) -> Cut:
+    def _unwritable(self, error: TraceWriteError) -> EarlyEnd:
         if _identity(self.path) != self._file:
-            return Cut("gone", 0)
-        return Cut("unwritable", self.event_count, None, error.reason)
+            return EarlyEnd("gone", 0)
+        return EarlyEnd("unwritable", self.event_count, None, error.reason)
 
     def _is_unwritable(self) -> bool:
         return self.cut is not None and self.cut.kind in ("unwritable", "gone")
@@ -256,7 +256,7 @@ class Stream:
         while not (self._write(INTERVAL) and (self._is_over() or self._done == len(self.recorder.log))):
             # What `_write` was about may be less than all: it goes on where the thread stopped in the middle.
             if self._stopped:
-                self.cut = Cut("stopped", self.event_count, len(self.recorder.log))
+                self.cut = EarlyEnd("stopped", self.event_count, len(self.recorder.log))
                 return
             if time.monotonic() - reported >= TELL_EVERY:
                 reported = time.monotonic()
@@ -349,12 +349,12 @@ class Stream:
             self._holding.let_all_go(self.recorder.values, self.recorder.store.compared)
             return not self._is_over()
 
-    def _end(self, cut: Cut) -> None:
+    def _end(self, cut: EarlyEnd) -> None:
         self.cut = cut
         ends = f"ends after {cut.written:,} events: {cut.reason}" if cut.reason else "is lost: its file was deleted"
         self.say(f"the recording {ends}. The script goes on unrecorded.")
 
-    def _reached(self) -> str:
+    def _reached_limit(self) -> str:
         """The requested limit that is reached; "" if there is none."""
         if self.most.ops is not None and self._ops >= self.most.ops:
             return f"it has {self._ops:,} ops, the most that --max-ops allows"
@@ -363,13 +363,13 @@ class Stream:
         return ""
 
     def _mind_limit(self) -> None:
-        if self._reached():
-            self._end(Cut("limit", self.event_count, None, self._reached()))
+        if self._reached_limit():
+            self._end(EarlyEnd("limit", self.event_count, None, self._reached_limit()))
 
     def _mind_memory(self) -> None:
         bytes_in_use = self._holding.bytes + self._done * EVENT_BYTES
         if bytes_in_use > self.memory:
-            self._end(Cut("memory", self.event_count, None, f"it takes {_in_words(bytes_in_use)} of memory"))
+            self._end(EarlyEnd("memory", self.event_count, None, f"it takes {_in_words(bytes_in_use)} of memory"))
         elif bytes_in_use > WARN_AT * self.memory and not self._warned:
             self._warned = True
             text = f"the recording takes {_in_words(bytes_in_use)} of memory. At {_in_words(self.memory)} it will stop"
@@ -382,7 +382,7 @@ class Stream:
         except OSError:  # its folder is gone: the next write says so
             return
         if free < min(RESERVE, self._writer.bytes):
-            self._end(Cut("disk", self.event_count, None, f"its disk has only {_in_words(free)} left"))
+            self._end(EarlyEnd("disk", self.event_count, None, f"its disk has only {_in_words(free)} left"))
 
     def _drain(self, seconds: float = float("inf")) -> bool:
         """Write the entries appended since the last call, for about this many seconds; returns whether they are all
@@ -408,7 +408,7 @@ class Stream:
                 writer.event(without_folders(event, self.places))
                 self._done += 1
                 self._ops += type(event) is OpCalled
-                if self._reached():
+                if self._reached_limit():
                     break
                 if len(recorder.log) - self._done > AHEAD and self._may_hold():
                     self._hold()

@@ -464,7 +464,7 @@ def open_trace(path: str | os.PathLike[str]) -> Trace:
     except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
         if isinstance(error, TraceFileError):
             raise
-        raise source.damaged(f"a row cannot be read ({error})") from error
+        raise source.damage_error(f"a row cannot be read ({error})") from error
 
 
 def _trace(source: _File) -> Trace:
@@ -483,11 +483,11 @@ def _trace(source: _File) -> Trace:
     if source.schema == 1:
         about = {**about, "unchecked": True}
     elif counts != lengths:
-        raise source.damaged(f"it was written with {counts}, and has {lengths}")
+        raise source.damage_error(f"it was written with {counts}, and has {lengths}")
     else:
         about.pop("unchecked", None)
     if lengths["stacks"] > MOST_STACKS:
-        raise source.damaged(f"stacks has more than {MOST_STACKS:,} rows")
+        raise source.damage_error(f"stacks has more than {MOST_STACKS:,} rows")
     read_stack = _Stacks(source).row
     stacks = tuple(Rows(source, source.select("stacks", "id, frames"), "stacks", read_stack, lengths["stacks"]))
     size, count = os.path.getsize(source.name), lengths["values"]
@@ -591,7 +591,7 @@ class _File(Database):
                 "again."
             )
         if os.path.getsize(self.name) <= QUICK_CHECK and (answer := self.all("PRAGMA quick_check(1)")[0][0]) != "ok":
-            raise self.damaged(answer)
+            raise self.damage_error(answer)
         return version
 
     def rows(self, table: str, columns: str) -> list[tuple[Any, ...]]:
@@ -601,14 +601,16 @@ class _File(Database):
         if table == "names":  # of a longer recording the first: more of it is not shown
             result = result[:MOST_ROWS]
         if len(result) > MOST_ROWS:
-            raise self.damaged(f"{table} has more than {MOST_ROWS:,} rows")
+            raise self.damage_error(f"{table} has more than {MOST_ROWS:,} rows")
         for key, text, *_ in result:
             if not isinstance(text, str) or type(key) is not (int if table == "names" else str):
-                raise self.damaged(f"row {str(key)[:40]!r} of {table} has a value of another type")
+                raise self.damage_error(f"row {str(key)[:40]!r} of {table} has a value of another type")
             if len(text) > MOST_TEXT or (type(key) is str and len(key) > MOST_NAME) or (type(key) is int and key < 0):
-                raise self.damaged(f"row {str(key)[:40]!r} of {table} is beyond the limits of docs/trace-format.md")
+                raise self.damage_error(
+                    f"row {str(key)[:40]!r} of {table} is beyond the limits of docs/trace-format.md"
+                )
             if table == "names" and len(text) > MOST_NAME:
-                raise self.damaged(f"row {key} of names is longer than {MOST_NAME:,} characters")
+                raise self.damage_error(f"row {key} of names is longer than {MOST_NAME:,} characters")
         return [(key, text) for key, text, *sums in result if not sums or self._is_sound(table, key, text, sums[0])]
 
     def _check_sizes(self, table: str, column: str) -> None:
@@ -617,9 +619,9 @@ class _File(Database):
         longest, together = self.all(f"SELECT max({size}), total({size}) FROM {table}")[0]  # noqa: S608 names of ours
         if (longest or 0) > 4 * MOST_TEXT:
             row = self.all(f"SELECT rowid FROM {table} WHERE {size} > {4 * MOST_TEXT}", most=1)[0][0]  # noqa: S608 ours
-            raise self.damaged(f"row {row} of {table} is beyond the limits of docs/trace-format.md")
+            raise self.damage_error(f"row {row} of {table} is beyond the limits of docs/trace-format.md")
         if together > MOST_TEXTS:
-            raise self.damaged(f"{table} has {together:,.0f} bytes, beyond the limits of docs/trace-format.md")
+            raise self.damage_error(f"{table} has {together:,.0f} bytes, beyond the limits of docs/trace-format.md")
 
     def _is_sound(self, table: str, key: Any, text: str, expected: int) -> bool:
         """Return whether a row fits its checksum; if not, note the loss."""

@@ -35,7 +35,7 @@ from engine.trace.file.tracefile import (
 from engine.trace.log_reader import value_of
 from viz.reading.text import brief
 from viz.reading.values import as_json
-from viz.server.programs import harmed, unchecked
+from viz.server.programs import damage_note, unchecked
 
 from .equality import event_fields, traces_equal, values_equal
 from .sample_traces import every_kind, sample_trace, sample_values
@@ -175,7 +175,7 @@ def test_call_stacks_beyond_what_can_be_read_are_not_written(tmp_path: Path) -> 
 ])  # fmt: skip
 def test_altered_rows_that_a_page_can_do_without_are_left_out_and_said(tmp_path: Path, change: str, says: str) -> None:
     found = altered(tmp_path / "f", change)
-    assert says in harmed(found) and found.events[-1] == every_kind()[-1]
+    assert says in damage_note(found) and found.events[-1] == every_kind()[-1]
     assert 1 not in found.names or "names" not in change
     assert not found.files or "files" not in change
 
@@ -203,7 +203,7 @@ def test_file_with_a_damaged_event_ends_with_it_and_says_so(tmp_path: Path) -> N
     assert tuple(found.events) == events[:281]
     save(found, tmp_path / "again")
     assert tuple(open_checked(tmp_path / "again", 20_000).events) == events[:281]
-    assert "cannot be read: the events from number 281 on." in harmed(found)
+    assert "cannot be read: the events from number 281 on." in damage_note(found)
 
 
 @pytest.mark.parametrize("schema", [1, 2])

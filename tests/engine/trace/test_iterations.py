@@ -12,7 +12,7 @@ import engine
 from engine.arrays.session import slot
 from engine.trace.events import BackwardStarted, LeafCreated, OpCalled, Trace
 from engine.trace.file import streaming
-from engine.trace.file.iterations import Iterations, Passes, Selection
+from engine.trace.file.iterations import Iterations, PassCounter, Selection
 from engine.trace.file.streaming import Progress, SizeLimits, Stream
 from engine.trace.file.tracefile import open_trace
 from engine.trace.recorder import Recorder
@@ -58,7 +58,7 @@ def test_an_iteration_ends_with_the_step_of_the_optimiser() -> None:
     ],
 )
 def test_a_pass_ends_with_the_last_of_its_steps(steps: str, counts: list[int]) -> None:
-    passes, found = Passes(), []
+    passes, found = PassCounter(), []
     for step in steps:
         passes.see(step)
         found.append(passes.count)

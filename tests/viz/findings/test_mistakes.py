@@ -10,7 +10,7 @@ import numpy as np
 from engine.trace.events import ErrorRaised, Trace, WarningGiven
 from tests.batches import batches
 from viz.gallery import Program, find, fixed_programs
-from viz.wording.text_difference import changed
+from viz.wording.text_difference import changed_lines
 
 from ..helpers.programs import ALL, MISTAKES, NETWORKS, SILENT, named, picture, recorded
 
@@ -72,7 +72,7 @@ def test_mistake_and_fixed_program_differ_in_few_lines(program: Program) -> None
     fixed = find(program.fixed or "")
     assert fixed is not None
     assert fixed.fixes == program.id
-    lines = changed(program.source, fixed.source)
+    lines = changed_lines(program.source, fixed.source)
     assert lines.added or lines.gone
     assert len(lines.added) <= 6
 

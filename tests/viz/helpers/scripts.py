@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from engine.trace.events import ErrorRaised, Trace
-from viz.record.runner import Recording
+from viz.record.runner import RecordedRun
 
 ROOT = Path(__file__).parents[3]
 SMALL = "import engine as torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = (x * x).sum()\ny.backward()\n"
-Script = Callable[..., tuple[Recording, Trace]]
+Script = Callable[..., tuple[RecordedRun, Trace]]
 """Writes a script and runs it: the fixture `script`."""
 Capture = pytest.CaptureFixture[str]
 

@@ -16,7 +16,7 @@ from tests.viz.helpers.traces import dag
 from viz.layout import cards, choice
 from viz.layout.layered import layered
 from viz.layout.layered.ports import from_height
-from viz.layout.layered.turns import BESIDE, Way, settled
+from viz.layout.layered.turns import BESIDE, LineRoute, with_turns
 from viz.layout.sheet import Piece, Point
 from viz.scene.reading import reading_of
 from viz.scene.visible_graph import VisibleGraph
@@ -88,14 +88,14 @@ def piece(cards: dict[str, Point], routes: dict[str, list[Point]], right: float,
     return found
 
 
-def turns(above: dict[str, Point], below: dict[str, Point], into: list[Point]) -> Way:
+def turns(above: dict[str, Point], below: dict[str, Point], into: list[Point]) -> LineRoute:
     """Of a way from a card at (50, 0), level to the right, that comes into a line at 200."""
     pieces = [
         piece({"a": (50.0, 0.0), **above}, {"e": [(100.0, 0.0), (600.0, 0.0)]}, 600.0, 0.0),
         piece(below, {"e": into}, 600.0, 200.0),
     ]
     over = [("e", "a", 0, 1)]
-    return settled({("a", 0): Way(0, 1, 0.0)}, pieces, over, {"e": "a"}, lambda _: (100.0, 40.0))["a", 0]
+    return with_turns({("a", 0): LineRoute(0, 1, 0.0)}, pieces, over, {"e": "a"}, lambda _: (100.0, 40.0))["a", 0]
 
 
 def test_a_way_stays_level_as_long_as_something_stands_below() -> None:
@@ -117,11 +117,11 @@ def test_a_way_comes_into_the_next_line_where_nothing_stands_above() -> None:
 
 def test_ways_that_turn_cross_no_others_under_their_line() -> None:
     """What runs below in the channel must not be met on the way down."""
-    long, short = Way(0, 1, 0.0, 1, 0, out=100.0, into=-30.0), Way(0, 1, 0.0, 0, 1, out=300.0, into=-18.0)
+    long, short = LineRoute(0, 1, 0.0, 1, 0, out=100.0, into=-30.0), LineRoute(0, 1, 0.0, 0, 1, out=300.0, into=-18.0)
     assert not long.crosses(short) and not short.crosses(long)
-    nearer = Way(0, 1, 0.0, 1, 0, out=100.0, into=50.0)
+    nearer = LineRoute(0, 1, 0.0, 1, 0, out=100.0, into=50.0)
     assert nearer.crosses(short) and short.crosses(nearer)
-    assert not nearer.crosses(Way(0, 1, 0.0, 0, 1, out=300.0, into=60.0))
+    assert not nearer.crosses(LineRoute(0, 1, 0.0, 0, 1, out=300.0, into=60.0))
 
 
 @pytest.mark.parametrize("name", LAYERED)

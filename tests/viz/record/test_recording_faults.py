@@ -22,7 +22,7 @@ from engine.trace.file import streaming
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.measures import Meter
 from engine.trace.file.outline import BLOCK, outline_in_file
-from engine.trace.file.streaming import Cut, Stream
+from engine.trace.file.streaming import EarlyEnd, Stream
 from engine.trace.file.tracefile import TraceWriteError, Writer, open_trace, tally
 from engine.trace.record import record
 from engine.trace.recorder import Recorder
@@ -91,7 +91,9 @@ def test_writing_that_is_stopped_says_how_much_is_missing(tmp_path: Path, monkey
     stream.stop()
     stream.finish({"script": "s.py"})
     found = open_trace(tmp_path / "t")
-    assert stream.cut == Cut("stopped", len(found.events), len(stream.recorder.log)) and 0 < len(found.events) < 201
+    assert (
+        stream.cut == EarlyEnd("stopped", len(found.events), len(stream.recorder.log)) and 0 < len(found.events) < 201
+    )
     note = from_file(tmp_path / "t").about["note"]
     assert note == f"The recording ends after {len(found.events)} of 201 events: Ctrl-C stopped the writing there."
 
@@ -133,7 +135,7 @@ def test_full_disk_ends_the_recording_and_keeps_what_was_written(tmp_path: Path)
     assert said == ["the recording ends after 51 events: the disk is full. The script goes on unrecorded."]
     assert goes_on_unrecorded(stream, x)
     stream.finish({"script": "s.py"})
-    assert len(open_trace(tmp_path / "t").events) == 51 and stream.cut == Cut(
+    assert len(open_trace(tmp_path / "t").events) == 51 and stream.cut == EarlyEnd(
         "unwritable", 51, None, "the disk is full"
     )
 

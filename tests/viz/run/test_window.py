@@ -236,7 +236,7 @@ def check_third(program: Callable[[Around], None]) -> None:
     late: list[Trace] = []
 
     def third(step: int) -> Any:
-        return Recording(late) if step == 2 else nullcontext()
+        return TraceCollector(late) if step == 2 else nullcontext()
 
     program(third)
     cut = sections_like(whole, late[0])
@@ -250,7 +250,7 @@ def check_third(program: Callable[[Around], None]) -> None:
     reading_of(window)
 
 
-class Recording:
+class TraceCollector:
     """Records, and adds the trace to a list."""
 
     def __init__(self, found: list[Trace]) -> None:

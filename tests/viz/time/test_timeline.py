@@ -262,15 +262,15 @@ def test_a_call_that_fails_when_its_pass_is_over_is_written_as_it_began(tmp_path
 
 def out_of_nothing(found: Reading) -> list[str]:
     """Flows of gradients that begin where none came, and no backward call."""
-    drawing, call, come, astray = found.drawing, None, set[str | None](), []
+    drawing, call, receivers, astray = found.drawing, None, set[str | None](), []
     for step in found.line.steps:
         if step.call is not None and step.call != call:
             call = step.call
-            come = {drawing.place(root.tensor) for root in found.facts.calls[call].event.roots}
+            receivers = {drawing.place(root.tensor) for root in found.facts.calls[call].event.roots}
         for flow in (one for one in step.flows if one.back):
-            if flow.link.target not in come:
+            if flow.link.target not in receivers:
                 astray.append(f"{step.name}: {flow.link.id}")
-            come |= {flow.link.source, drawing.items[flow.link.source].twin}
+            receivers |= {flow.link.source, drawing.items[flow.link.source].twin}
     return astray
 
 

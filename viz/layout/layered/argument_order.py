@@ -59,19 +59,19 @@ def _exchanges(graph: RankedGraph, layers: Layers, upper: int, lower: int) -> It
     before, after = graph.neighbours
     around = {node: [*before.get(node, ()), *after.get(node, ())] for node in range(len(graph.ranks))}
     shared = set(around[upper]).intersection(around[lower])
-    whole = [_reached(around, node, shared) for node in (upper, lower)]
+    whole = [_reachable(around, node, shared) for node in (upper, lower)]
     if whole[0].isdisjoint(whole[1]):
         yield _exchanged(layers, *whole)
-    sources = [_reached(before, node, set()) for node in (upper, lower)]
+    sources = [_reachable(before, node, set()) for node in (upper, lower)]
     alone = [sources[0] - sources[1], sources[1] - sources[0]]
     yield _exchanged(layers, *alone)
     yield _exchanged(layers, {upper}, {lower})
-    yield _turned(layers, sources[0] | sources[1])
-    yield _turned(layers, alone[0] | alone[1])
+    yield _reverse(layers, sources[0] | sources[1])
+    yield _reverse(layers, alone[0] | alone[1])
     yield [layer[::-1] for layer in layers]
 
 
-def _reached(neighbours: Mapping[int, Sequence[int]], start: int, without: Collection[int]) -> set[int]:
+def _reachable(neighbours: Mapping[int, Sequence[int]], start: int, without: Collection[int]) -> set[int]:
     vertices, todo = {start}, [start]
     while todo:
         for node in neighbours.get(todo.pop(), ()):
@@ -90,7 +90,7 @@ def _exchanged(layers: Layers, upper: Collection[int], lower: Collection[int]) -
     return pairs
 
 
-def _turned(layers: Layers, nodes: Collection[int]) -> Layers:
+def _reverse(layers: Layers, nodes: Collection[int]) -> Layers:
     """The ranks with some nodes in reverse order, in the same positions."""
     pairs = []
     for layer in layers:

@@ -19,7 +19,7 @@ import numpy as np
 from ..sheet import Box, Piece, Point, Size, around, clean
 from . import turns
 from .ranked_graph import LANE
-from .turns import INDENT, OUT, PAIR, STEP, Over, Way
+from .turns import INDENT, OUT, PAIR, STEP, LineRoute, Over
 
 MOST = 8
 """The most lines: beyond, the whole cannot be seen anyway, and a single line is easier to follow."""
@@ -200,11 +200,11 @@ def stacked(
     rows = [piece.moved(0.0, top) for piece, top in zip(pieces, tops, strict=True)]
     for piece in rows:
         piece.reach(-INDENT, piece.box[2])
-    ways = turns.settled(ways, rows, over, origins, size)
+    ways = turns.with_turns(ways, rows, over, origins, size)
     halves = [dict(piece.routes) for piece in rows]
     joined = {
         key: tuple(
-            _joined(halves[a][key][side], halves[b][key][side], ways[origin, a], b, rows[a].box[3], side)
+            _route_between(halves[a][key][side], halves[b][key][side], ways[origin, a], b, rows[a].box[3], side)
             for side in (0, 1)
         )
         for key, origin, a, b in over
@@ -227,14 +227,14 @@ def _deepened(piece: Piece, size: Callable[[Hashable], Size], under: Callable[[H
     return replace(piece, box=(x0, y0, x1, max(y1, *deep)))
 
 
-def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
+def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.LineRoutes:
     """The ways by origin and line.  Short ways run inside long ones; of two equally long ones, the one that leaves
     higher is inside, so that none cross."""
-    ways: turns.Ways = {}
+    ways: turns.LineRoutes = {}
     for key, origin, a, b in over:
-        way = ways.get((origin, a)) or Way(a, b, pieces[a].routes[key][0][-1][1])
+        way = ways.get((origin, a)) or LineRoute(a, b, pieces[a].routes[key][0][-1][1])
         ways[origin, a] = replace(way, last=max(way.last, b))
-    ways_by_slot: dict[int, list[Way]] = defaultdict(list)
+    ways_by_slot: dict[int, list[LineRoute]] = defaultdict(list)
     by_length = sorted(ways, key=lambda one: (ways[one].last - ways[one].first, ways[one].first, ways[one].height))
     for one, way in ((one, ways[one]) for one in by_length):
         slot = next(
@@ -249,7 +249,7 @@ def _ways(pieces: Sequence[Piece], over: Sequence[Over]) -> turns.Ways:
     return ways
 
 
-def _tops(pieces: Sequence[Piece], ways: turns.Ways) -> list[float]:
+def _tops(pieces: Sequence[Piece], ways: turns.LineRoutes) -> list[float]:
     """The y of the top of each line."""
     tops = [-pieces[0].box[1]]
     for number, (before, piece) in enumerate(pairwise(pieces)):
@@ -259,7 +259,9 @@ def _tops(pieces: Sequence[Piece], ways: turns.Ways) -> list[float]:
     return tops
 
 
-def _joined(start: Sequence[Point], end: Sequence[Point], way: Way, line: int, bottom: float, side: int) -> list[Point]:
+def _route_between(
+    start: Sequence[Point], end: Sequence[Point], way: LineRoute, line: int, bottom: float, side: int
+) -> list[Point]:
     """A route to another line: of values (`side` 0), or of gradients (1), which runs above it and inside it."""
     into = way.into if line == way.first + 1 else way.margin
     right, left = way.out + (PAIR if side == 0 else 0.0), into - (PAIR if side == 1 else 0.0)

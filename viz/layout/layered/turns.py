@@ -33,7 +33,7 @@ Over = tuple[Hashable, Hashable, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LineRoute:
     """The way of one origin from a line to later ones: the last of these, and its course.
 
     `slot` counts from the inside in the left margin, `place` counts the ways under its line from above.  From its line
@@ -61,19 +61,19 @@ class Way:
         """Return whether the edge's channel passes an x."""
         return min(*self.downs, self.out) < x < max(*self.downs, self.out)
 
-    def crosses(self, other: Way) -> bool:
+    def crosses(self, other: LineRoute) -> bool:
         """Return whether the edge crosses another one from the same line, between that line and the next."""
         upper, lower = (self, other) if self.place < other.place else (other, self)
         return upper.covers(lower.out) or any(map(lower.covers, upper.downs))
 
 
-Ways = dict[tuple[Hashable, int], Way]
+LineRoutes = dict[tuple[Hashable, int], LineRoute]
 
 
-def settled(
-    ways: Mapping[tuple[Hashable, int], Way], pieces: Sequence[Piece], over: Sequence[Over],
+def with_turns(
+    ways: Mapping[tuple[Hashable, int], LineRoute], pieces: Sequence[Piece], over: Sequence[Over],
     origins: Mapping[Hashable, Hashable], size: Callable[[Hashable], Size],
-) -> Ways:  # fmt: skip
+) -> LineRoutes:  # fmt: skip
     """The ways with their turns: as near as possible without two ways that cross."""
     turns = {
         one: replace(way, out=pieces[way.first].box[2] + OUT + STEP * way.place, into=way.margin)
@@ -95,7 +95,9 @@ def settled(
     return turns
 
 
-def _take(ways: Ways, under: Sequence[tuple[Hashable, int]], one: tuple[Hashable, int], better: Way) -> bool:
+def _take(
+    ways: LineRoutes, under: Sequence[tuple[Hashable, int]], one: tuple[Hashable, int], better: LineRoute
+) -> bool:
     free = not any(better.crosses(ways[other]) for other in under if other != one)
     if free:
         ways[one] = better

@@ -14,7 +14,7 @@ from viz.run.prefix import MOST
 from viz.server import programs
 from viz.server.components.frame import frame
 from viz.server.export.formats import FORMATS, format_of
-from viz.server.export.painting import KINDS, Look, painted
+from viz.server.export.painting import KINDS, Look, paint
 from viz.server.lesson.packing import nobody
 from viz.server.revisions import StoreComputation
 from viz.server.scripts import add
@@ -48,7 +48,7 @@ def export(
             section = None if iteration is None else _section(store, program.id, iteration)
             revision = store.revision(program.id, None, section=section)
             if kind is None:
-                body = painted(store, program.id, picture, look or Look(), section)
+                body = paint(store, program.id, picture, look or Look(), section)
             else:
                 body = kind.content(store, revision, {}, _tell if sys.stderr.isatty() else nobody)
         output.write_bytes(body)

@@ -98,7 +98,7 @@ def window(size: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def painted(store: Store, program: str, kind: str, look: Look, section: int | None) -> bytes:
+def paint(store: Store, program: str, kind: str, look: Look, section: int | None) -> bytes:
     """A picture or a film of a program, or of a section of its run.
 
     Raises Problem if no browser is found or if it paints nothing, and ValueError for a look that cannot be painted.
@@ -107,10 +107,10 @@ def painted(store: Store, program: str, kind: str, look: Look, section: int | No
     data = {**Lesson(store).opening(program, section), "job": job}
     title = str(store.catalogue.find(program).about.get("title", program))
     with answers(page_with_job(title, data).encode()) as (address, answer), running(browser, address) as process:
-        return waited(answer, process)
+        return wait_for_answer(answer, process)
 
 
-def waited(answer: queue.Queue[tuple[str, bytes]], process: subprocess.Popen[bytes]) -> bytes:
+def wait_for_answer(answer: queue.Queue[tuple[str, bytes]], process: subprocess.Popen[bytes]) -> bytes:
     """The data that the page sends while its browser runs."""
     for _ in range(PATIENCE):
         try:
@@ -191,10 +191,10 @@ def running(browser: str, address: str) -> Iterator[subprocess.Popen[bytes]]:
         try:
             yield process
         finally:
-            _killed(process)
+            _kill(process)
 
 
-def _killed(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a browser, whose profile is thrown away, and its processes: Debian's `chromium` is a script around it."""
     if sys.platform == "win32":
         process.kill()

@@ -60,7 +60,7 @@ def _style(rules: Mapping[str, Any]) -> str:
     return escape(";".join(f"{_CAPITAL.sub(lambda c: '-' + c[0].lower(), key)}:{rules[key]}" for key in rules))
 
 
-def _stated(props: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _passed_attributes(props: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """The attributes that a component passes on to its element: its id, all `data-` and `aria-`, and these names."""
     attributes = ("id", "title", "role", *names)
     return {name: value for name, value in props.items() if name in attributes or name.startswith(("data-", "aria-"))}
@@ -76,12 +76,12 @@ def _provider(props: Mapping[str, Any], without: Collection[str]) -> str:
 
 def _button(props: Mapping[str, Any], without: Collection[str]) -> str:
     more = {"data-variant": props.get("variant", "filled"), "data-size": props.get("size")}
-    stated = _stated(props, "children", "disabled")
+    stated = _passed_attributes(props, "children", "disabled")
     return _element("button", stated, without, type="button", className="mantine-Button-root", **more)
 
 
 def _icon(props: Mapping[str, Any], without: Collection[str]) -> str:
-    stated = _stated(props, "children", "disabled")
+    stated = _passed_attributes(props, "children", "disabled")
     return _element("button", stated, without, type="button", className="mantine-ActionIcon-root")
 
 
@@ -98,7 +98,7 @@ def _menu(props: Mapping[str, Any], without: Collection[str]) -> str:
 
 
 def _item(props: Mapping[str, Any], without: Collection[str]) -> str:
-    stated = {**_stated(props, "children"), "role": "menuitem"}
+    stated = {**_passed_attributes(props, "children"), "role": "menuitem"}
     return _element("button", stated, without, type="button", className="mantine-Menu-item", tabIndex="-1")
 
 
@@ -107,7 +107,7 @@ def _divider(_props: Mapping[str, Any], _without: Collection[str]) -> str:
 
 
 def _tabs(props: Mapping[str, Any], without: Collection[str]) -> str:
-    stated = {**_stated(props, "children"), "data-value": props["value"]}
+    stated = {**_passed_attributes(props, "children"), "data-value": props["value"]}
     return _element("div", stated, without, className="mantine-Tabs-root")
 
 
@@ -126,19 +126,19 @@ def _panel(props: Mapping[str, Any], without: Collection[str]) -> str:
 
 
 def _switch(props: Mapping[str, Any], without: Collection[str]) -> str:
-    box = _element("input", _stated(props), without, type="checkbox", role="switch")
+    box = _element("input", _passed_attributes(props), without, type="checkbox", role="switch")
     title = escape((props.get("wrapperProps") or {}).get("title", ""))
     return f'<label class="plain-switch" title="{title}">{box}<span>{escape(props["label"])}</span></label>'
 
 
 def _text(props: Mapping[str, Any], without: Collection[str]) -> str:
-    stated = _stated(props, "placeholder")
+    stated = _passed_attributes(props, "placeholder")
     box = _element("input", stated, without, type="text", className="mantine-Input-input")
     return f'<div class="mantine-Input-wrapper">{box}</div>'
 
 
 def _choice(props: Mapping[str, Any], without: Collection[str], multiple: bool = False) -> str:
-    select = _element("select", _stated(props), without, className="mantine-Input-input", multiple=multiple)
+    select = _element("select", _passed_attributes(props), without, className="mantine-Input-input", multiple=multiple)
     note = props.get("description")
     described = f'<div class="mantine-InputWrapper-description">{escape(note)}</div>' if note else ""
     label = f'<label class="mantine-InputWrapper-label" for="{escape(props["id"])}">{escape(props["label"])}</label>'

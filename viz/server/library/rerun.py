@@ -26,7 +26,7 @@ from viz.record.place import place_of
 from viz.record.runner import (
     GRACE,
     SILENT,
-    Recording,
+    RecordedRun,
     Script,
     ScriptError,
     check_script,
@@ -80,11 +80,11 @@ def script_of(trace: Trace) -> Script:
         source = Script(script, tuple(trace.argv[1:]), module, Limits(steps, **limits))
     except (ScriptError, OSError, TypeError, ValueError) as error:
         raise RunEditError(str(error)) from error
-    unchanged(source, trace)
+    check_unchanged(source, trace)
     return source
 
 
-def unchanged(script: Script, trace: Trace) -> None:
+def check_unchanged(script: Script, trace: Trace) -> None:
     """Raises RunEditError if a file of the program has changed since it was recorded."""
     folder = script.path.absolute().parent
     if script.path.name not in trace.files:  # nobody has seen it run: the file may name any script
@@ -148,7 +148,7 @@ class Reruns:
         with self._lock:
             if self._process is not None:
                 self._is_stopped = True
-                ended(self._process)
+                end_process(self._process)
 
     def _ran(self, revision: Revision, turn: int) -> ProgramRerun:
         program = self.store.catalogue.find(revision.program)
@@ -156,7 +156,7 @@ class Reruns:
         if script is None:
             raise RunEditError("Backstep runs a program again only with `--rerun`.")
         run, section = self.store.whole(revision)
-        unchanged(script, run.whole)
+        check_unchanged(script, run.whole)
         base = self.store.base(revision)
         edits = to_edits(base, revision.edits)
         leaves, calls = leaf_values(run, section, base, edits), call_arguments(run, section, base, edits)
@@ -177,7 +177,7 @@ class Reruns:
         parts = filter(None, (f"Run again by {name}.", whose, elsewhere, recording.explanation))
         return ProgramRerun(TraceFile.of(target, program.most), " ".join(parts))
 
-    def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> Recording:
+    def _process_of(self, program: Program, plan: Path, target: Path, run: Run, turn: int) -> RecordedRun:
         """The recording of a run. Raises RunEditError if the run did not reach its end, or not all changes."""
         script = program.again
         assert script is not None
@@ -199,7 +199,7 @@ class Reruns:
             with self._lock:
                 self._process, self._is_stopped = process, turn != self._newest_turn or turn <= self._stopped
                 if self._is_stopped:
-                    ended(process)
+                    end_process(process)
 
         name = script.path.name
         try:
@@ -244,7 +244,7 @@ class Reruns:
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def ended(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
     """End a process and those that it has started; one that does not react is killed."""
 
     def send(name: str) -> None:

@@ -28,11 +28,11 @@ class RoundingSearch:
     def see(self, event: AnyEvent) -> None:
         """Take in the next event of the recording."""
         if isinstance(event, VjpRun):
-            self._sent(event)
+            self._note_cotangents(event)
         elif isinstance(event, Accumulated):
-            self._accumulated(event)
+            self._note_accumulation(event)
         elif isinstance(event, OpCalled):
-            self._computed(event)
+            self._note_op(event)
 
     def difference(self, value: int, computed: np.ndarray, worst: float) -> float:
         """The largest difference of a value from the same one computed again; `worst` is that of earlier values."""
@@ -47,7 +47,7 @@ class RoundingSearch:
         of_terms = gap(recorded, computed, least)
         return of_terms if of_terms <= max(rounding(str(recorded.dtype)), worst) else largest
 
-    def _sent(self, event: VjpRun) -> None:
+    def _note_cotangents(self, event: VjpRun) -> None:
         """A gradient with fewer elements than the upstream gradient is a sum of its elements, as in the check of one
         call (`viz.reading.library`). A gradient computed from rounding alone is rounding alone."""
         arrays = {value: self.trace.value(value).array for value in event.upstream if value is not None}
@@ -64,7 +64,7 @@ class RoundingSearch:
                 if least:
                     self.least[value] = least
 
-    def _accumulated(self, event: Accumulated) -> None:
+    def _note_accumulation(self, event: Accumulated) -> None:
         mask_before = None if event.before is None else self._tensors.get(event.grad)
         self._tensors.pop(event.grad, None)
         least = max(self.least.get(event.added, 0.0), self.least.get(-1 if event.before is None else event.before, 0.0))
@@ -78,7 +78,7 @@ class RoundingSearch:
         if (alone & (added != 0)).any():
             self._tensors[event.grad] = alone
 
-    def _computed(self, event: OpCalled) -> None:
+    def _note_op(self, event: OpCalled) -> None:
         """An op without a graph, as in an optimiser, computes with such numbers element by element."""
         inputs = () if event.node is not None else event.inputs
         masks = [self._tensors[one.tensor] for one in inputs if one.tensor in self._tensors]

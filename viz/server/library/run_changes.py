@@ -10,7 +10,7 @@ import numpy as np
 from engine.replay.program import NONE_PASSED, Command, Edits, commands
 from engine.replay.run import fitted
 from engine.trace.events import AnyEvent, BackwardStarted, LeafCreated, OpCalled, Trace
-from viz.reading.comparison import between
+from viz.reading.comparison import value_difference
 from viz.reading.text import rough
 from viz.record.torch.changes import AS_IS
 from viz.run.run import Run
@@ -44,7 +44,10 @@ def leaf_values(run: Run, section: int, base: Trace, edits: Edits) -> dict[int, 
         creation = int(run.outline.born[tensors[tensor]])
         event = run.whole.events[creation]
         is_before = run.is_divided and creation < run.sections[section].start
-        same = isinstance(event, LeafCreated) and between(base.value(leaf.value), run.whole.value(event.value)) == 0.0
+        same = (
+            isinstance(event, LeafCreated)
+            and value_difference(base.value(leaf.value), run.whole.value(event.value)) == 0.0
+        )
         if not isinstance(event, LeafCreated) or (is_before and (section or not same)):
             raise RunEditError(f"{name} comes from an earlier iteration: edit it in the iteration that makes it.")
         changed[creation] = fitted(values, leaf.shape, leaf.dtype, name).tolist()
@@ -150,7 +153,7 @@ def _differs(whole: Trace, again: Trace, before: AnyEvent, after: AnyEvent) -> s
     else:
         return ""
     for mine, its, tensor in pairs:
-        difference = between(whole.value(mine), again.value(its))
+        difference = value_difference(whole.value(mine), again.value(its))
         if difference:
             name = whole.names.get(tensor, "A value")
             much = difference if isinstance(difference, str) else f"differs from the recording by {rough(difference)}"

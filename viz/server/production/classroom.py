@@ -86,13 +86,13 @@ def shared_secret(queue_at: str, own: str) -> str:
     try:
         return secret(queue_at, own)
     except FAILURES as error:
-        raise QueueError(f"The Redis at {hidden(queue_at)} does not answer: {error}") from error
+        raise QueueError(f"The Redis at {without_password(queue_at)} does not answer: {error}") from error
 
 
-def hidden(address: str) -> str:
+def without_password(address: str) -> str:
     """An address without its password.
 
-    >>> hidden("redis://:secret@queue.example:6379/0")
+    >>> without_password("redis://:secret@queue.example:6379/0")
     'redis://queue.example:6379/0'
     """
     scheme, _, rest = address.partition("://")

@@ -56,7 +56,7 @@ class SharedJobs(ABC):
         """Ends a job, wherever it runs."""
 
 
-def crowded() -> Problem:
+def crowding_problem() -> Problem:
     """The problem of a job for which there is no place."""
     text = "Many large graphs and files are being computed. The previous view is still there; try again in a moment."
     return Problem("busy", "The server is busy", text)

@@ -18,8 +18,8 @@ import psutil
 from dash import DiskcacheManager
 from diskcache import Cache, JSONDisk
 
-from viz.server.production.jobs import SharedJobs, crowded
-from viz.tasks.worker_process import started
+from viz.server.production.jobs import SharedJobs, crowding_problem
+from viz.tasks.worker_process import start_process
 
 BYTES = 512 << 20
 """Results that are kept, in bytes; those used longest ago go first."""
@@ -58,9 +58,9 @@ class DiskJobs(SharedJobs, DiskcacheManager):
     def begin(self, key: str, job_fn: Any, args: Any) -> str:
         self.processes = [process for process in self.processes if process.poll() is None]
         if len(self.processes) >= WAITING:
-            raise crowded()
+            raise crowding_problem()
         name = next(name for name, function in self.func_registry.items() if function is job_fn)
-        process = started("viz.server.production.job")
+        process = start_process("viz.server.production.job")
         self.processes.append(process)
         assert process.stdin is not None and process.stdout is not None
         process.stdout.close()

@@ -13,7 +13,7 @@ import redis
 from celery import Celery
 from dash import CeleryManager
 
-from viz.server.production.jobs import LIMIT, SharedJobs, crowded
+from viz.server.production.jobs import LIMIT, SharedJobs, crowding_problem
 from viz.server.production.result_store import LIFETIME
 from viz.server.store import Problem, Revision
 
@@ -100,7 +100,7 @@ class RedisJobs(SharedJobs, CeleryManager):
     def begin(self, key: str, job_fn: Any, args: Any) -> str:
         waiting: Any = self.client.llen(QUEUE)
         if waiting >= WAITING:
-            raise crowded()
+            raise crowding_problem()
         progress = self._make_progress_key(key)  # type: ignore[no-untyped-call]
         task: str = job_fn.delay(key, progress, args, {}).task_id
         return task
