@@ -187,20 +187,12 @@ def call(
         _record_refusal(function, roots, gradients, keep, create_graph, inputs, error)
         raise
     if create_graph and function == "backward":
-        warnings.warn(CREATE_GRAPH, UserWarning, stacklevel=4)
-        if slot.active is not None:
-            slot.active.event("warning", "UserWarning", CREATE_GRAPH)
+        _warn_of_reference_cycle()
     active = slot.active
     outer = None if active is None else active.call
     number = -1
     if active is not None:
-        passed = _as_sequence(gradients) or [None] * len(roots)
-        places = [place for place, root in enumerate(roots) if isinstance(root, Tensor)]
-        tensors = None if inputs is None else [t for t in inputs if isinstance(t, Tensor)]
-        number = active.start(
-            function, [roots[i] for i in places], [seeds[i]._array for i in places], [passed[i] for i in places],
-            tensors, keep=keep, graph=create_graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
-        )  # fmt: skip
+        number = _record_start(active, function, roots, seeds, gradients, inputs, keep, create_graph)
     completed, results = False, []
     try:
         with xp.errstate(all="ignore"):  # inf and nan are results here, as in torch
@@ -218,6 +210,27 @@ def call(
         if active is not None:
             active.end(number, completed, outer, results if function == "grad" else ())
     return results
+
+
+def _warn_of_reference_cycle() -> None:
+    """Warn as torch does, at the program's line, and record the warning."""
+    warnings.warn(CREATE_GRAPH, UserWarning, stacklevel=5)
+    if slot.active is not None:
+        slot.active.event("warning", "UserWarning", CREATE_GRAPH)
+
+
+def _record_start(
+    active: Any, function: str, roots: list[Any], seeds: list[Any], gradients: Any, inputs: Any, keep: bool, graph: bool
+) -> int:
+    """Record the start of a call, with the roots and inputs that are tensors; returns its number."""
+    passed = _as_sequence(gradients) or [None] * len(roots)
+    positions = [i for i, root in enumerate(roots) if isinstance(root, Tensor)]
+    tensors = None if inputs is None else [t for t in inputs if isinstance(t, Tensor)]
+    number: int = active.start(
+        function, [roots[i] for i in positions], [seeds[i]._array for i in positions], [passed[i] for i in positions],
+        tensors, keep=keep, graph=graph, legacy=mode.legacy_broadcasting, anomaly=mode.anomaly,
+    )  # fmt: skip
+    return number
 
 
 def _in_rows(gradient: Tensor, tensor: Any) -> Tensor:
