@@ -67,7 +67,7 @@ class Plan:
 
 
 class Outside:
-    """What a recording has outside of its backward calls, in order."""
+    """The events of a recording outside of its backward calls, in order."""
 
     def __init__(self, base: Trace) -> None:
         self.leaves: list[LeafCreated] = []
@@ -156,7 +156,7 @@ class Fresh:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """What happens in here is no doing of the program."""
+        """A block whose events are not the program's own."""
         before, self.busy = self.busy, True
         try:
             yield

@@ -1,4 +1,4 @@
-"""What several test files of the engine need."""
+"""Helpers of several test files of the engine."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def function_of(sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
 
 
 def spelled_outputs(sample: Sample, library: Any, inputs: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
-    """What a row gives as a user of torch spells it, and its inputs that require grad."""
+    """The result of a row as a user of torch would call it, and its inputs that require grad."""
     names = {"torch": library, "float": float, **dict(zip("xyz", inputs, strict=False))}
     made = eval(sample.spelled, names)  # noqa: S307 - the row's own expression
     return (list(made) if isinstance(made, (tuple, list)) else [made]), flat(inputs)

@@ -103,7 +103,7 @@ def program(ops: dict[str, OpFunction]) -> Trace:
 
 
 def shown(trace: Trace) -> dict[str, Any]:
-    """What is read of a recording: the cards of its ops, the sentences of forward, the formulas and their words."""
+    """The parts of a scene: the cards of its ops, the sentences of forward, the formulas and their words."""
     found = scene(trace)
     ids = [next(n["id"] for n in found["nodes"] if n["sub"] == REGISTRY[name].node_name) for name in PRESENTATIONS]
     formulas = [formula for element in ids for formula in details(trace, found, element)["formula"]]

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = frozenset({"label", "title", "message", "why", "fix", "note", "say", "traceback"})
-"""What findings, errors, warnings, chapters, phases and groups say to people: as attributes, and as keys in a scene."""
+"""The texts of findings, errors, warnings, chapters, phases and groups: names of attributes, and of keys in a scene."""
 SEARCHES = frozenset({
     "startswith", "endswith", "find", "index", "count", "partition", "rpartition", "split", "search", "match",
     "fullmatch", "findall", "finditer",

@@ -166,11 +166,11 @@ CHANGED = (
     r"\b{name}(?:\.\w+|\[[^\]]+\])*\.(?:set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)\(",
     r"(?:Object\.assign\(|\bdelete ){name}\b",
 )
-"""What changes a constant's content, wherever it is imported."""
+"""The methods that change a constant's content, wherever it is imported."""
 
 
 def state_of(module: str) -> list[str]:
-    """What a module of the browser remembers: its declarations that are neither functions nor constants."""
+    """The state of a browser module: its declarations that are neither functions nor constants."""
     found = []
     for kind, names, value in (one.groups() for one in map(DECLARED.match, module.splitlines()) if one):
         constant = all(re.fullmatch(r"[A-Z][A-Z0-9_]*|\w+: [A-Z_]+", name) for name in names.strip("{}[] ").split(", "))

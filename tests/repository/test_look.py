@@ -148,7 +148,7 @@ def test_text_has_the_contrast_of_aa_on_every_ground(theme: str) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_what_is_quiet_is_read_at_three_to_one(theme: str) -> None:
-    """As the painter draws it: ink, and the colours of numbers, over the ground of the graph at one opacity."""
+    """The ink and the colours of numbers at one opacity over the background of the graph, as the painter draws them."""
     tokens = themes()[theme]
     found = re.search(r"const QUIET = ([\d.]+)", (ROOT / "assets" / "js" / "paint" / "paint.mjs").read_text())
     assert found is not None

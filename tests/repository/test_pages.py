@@ -1,4 +1,4 @@
-"""What the pages promise holds: scripts print what they say, commands start, the app says their sentences."""
+"""The promises of the pages: scripts print the output shown, commands start, the app has the quoted sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README says holds: its Python runs, its keys exist, its links lead somewhere."""
+"""The claims of the README: its Python runs, its keys exist, its links lead somewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes long on a server of many, with real jobs: processes on this machine, or Celery's at a real Redis."""
+"""Slow requests on a server for many, with real jobs: processes on this machine, or Celery's with a real Redis."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def shown_grads(state: Mapping[str, Any]) -> Grads:
 
 
 def held_grads(library: Any, program: Program, names: Iterable[str]) -> Grads:
-    """What `.grad` of these tensors holds when the same program has run with another library."""
+    """The `.grad` of these tensors after the same program has run with another library."""
     space: dict[str, Any] = {"__name__": "__main__"}
     source = program.source.replace("import engine as torch", f"import {library.__name__} as torch")
     found: dict[str, Any] = {}

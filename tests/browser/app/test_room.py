@@ -14,7 +14,7 @@ CUT = """[...document.querySelectorAll('#crumbs h1, #live-bar, #top button, #lef
     .filter(e => e.offsetParent && e.clientWidth && e.scrollWidth > e.clientWidth + 1)
     .filter(e => !e.matches('.fitting > :not(:first-child)') || e.offsetTop === e.previousSibling.offsetTop)
     .map(e => e.textContent)"""
-"""What is cut off; what of a heading has no room in its line stands below it, out of sight."""
+"""The elements that are cut off. The part of a heading that does not fit its line is wrapped below it, out of sight."""
 
 
 def sized(view: View, width: int, height: int) -> None:

@@ -19,7 +19,7 @@ FORCED: dict[str, list[str]] = {
 
 
 def poor(view: View, known: set[str]) -> list[str]:
-    """What has too little contrast on the screen as it is now, with the state in which it has.
+    """The elements with too little contrast on the present screen, each with its state.
 
     What looks like something in `known`, which was on an earlier screen, is not asked again; the others are added.
     """

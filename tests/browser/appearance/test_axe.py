@@ -106,7 +106,7 @@ AXE = """options => axe.run(document, {...options, resultTypes: ['violations']})
   .filter(one => one.impact === 'serious' || one.impact === 'critical')
   .map(one => [one.id, one.nodes.slice(0, 3).map(node => node.html.slice(0, 160))]))"""
 COLOURS = {"runOnly": ["color-contrast"]}
-"""What the theme can change; the other rules are about the document, which is the same."""
+"""The rules that depend on the theme; the others are about the document, which is the same in both."""
 SMALL = """() => {
   const found = new Set();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -129,7 +129,7 @@ def script() -> str:
 
 @pytest.fixture
 def known(request: pytest.FixtureRequest) -> Iterator[set[str]]:
-    """What the controls of the screens so far look like, also of those that other processes have looked at."""
+    """The looks of the controls on all screens so far, including those that other processes have visited."""
     folder = Path(os.environ[SHARED], "controls")
     folder.mkdir(exist_ok=True)
     before = {look for file in folder.glob("*.json") for look in json.loads(file.read_text("utf-8"))}

@@ -1,4 +1,4 @@
-"""What is painted: sharp at every density of the screen, and no letter under 12 px."""
+"""The canvas is sharp at every screen density, and no letter is smaller than 12 px."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ PLAYED = """async (base64) => {
   const size = [video.videoWidth, video.videoHeight];
   return { duration: video.duration, size, pictures: new Set(seen).size, ground };
 }"""
-"""What a browser reads in a video: it seeks back and forth, and the pictures there differ."""
+"""A check of a video in a browser: it seeks back and forth, and the pictures there differ."""
 
 
 def test_video_has_all_its_pictures_on_a_busy_machine(new_view: View) -> None:

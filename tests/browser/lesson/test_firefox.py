@@ -35,7 +35,7 @@ MOMENTS = """async () => {
   }
   return JSON.stringify(found);
 }"""
-"""What is shown and painted after each step and between them; the positions of a picture follow the browser's fonts."""
+"""The texts and pictures after each step and between steps; positions in a picture depend on the browser's fonts."""
 ENTER, RIGHT, CONTROL, END = "\ue007", "\ue014", "\ue009", "\ue010"
 """Keys, as WebDriver names them."""
 

@@ -32,7 +32,7 @@ WHOLE = """(() => {
 """Nothing of the caption is cut off, and of the graph what happens now is seen, with no strip over it."""
 RESIZED = """(({ width, height }, stage) => Math.abs(width / height - stage.width / stage.height) < 1e-3)(
   backstep.view(), document.getElementById('stage').getBoundingClientRect())"""
-"""The graph has been drawn for the room that the caption leaves it, of which a page hears a moment later."""
+"""The graph is drawn for the space beside the caption, of whose size the page learns a moment later."""
 
 
 SPOKEN = """(() => {
@@ -46,7 +46,7 @@ SPOKEN = """(() => {
       && y - height / 2 >= -1 && y + height / 2 <= stage.bottom + 1;
   });
 })()"""
-"""Of what the chapter speaks of, all that is computed is in view."""
+"""All computed elements that the chapter is about are in view."""
 
 
 CHAIN = """import engine as torch

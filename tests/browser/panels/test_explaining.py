@@ -1,4 +1,4 @@
-"""What explains the page: the legend, the panels' own words, the tour, and the empty places that teach."""
+"""The explanations of the page: the legend, the help of each panel, the tour, and the hints in empty panels."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def view(shown: Callable[..., View], recorded: Path) -> View:
 
 
 def colour(view: View, x: float, y: float) -> list[int]:
-    """Of a point of the plane, on the canvas of the graph."""
+    """The position of a point of the plane on the canvas of the graph."""
     code = f"""() => {{
       const [canvas, spot] = [document.querySelector('.bs-canvas'), {{ x: {x}, y: {y} }}];
       const box = canvas.getBoundingClientRect();

@@ -170,7 +170,7 @@ def test_what_happens_now_stands_clear_of_the_legend(view: View) -> None:
 def test_a_stage_that_gets_lower_keeps_what_happens_now_in_view_unless_somebody_has_moved_the_graph(
     view: View,
 ) -> None:
-    """As where another lane of the timeline comes, or the window is made smaller."""
+    """Make the stage lower, as another lane of the timeline or a smaller window does."""
     place = """(({ y, height }, { top, bottom }) => [y - (top + bottom) / 2, y + height / 2 < bottom])(
       backstep.screenPos(backstep.state().active), document.querySelector('.bs-stage').getBoundingClientRect())"""
     view.page.emulate_media(reduced_motion="reduce")

@@ -1,4 +1,4 @@
-"""What cupy's functions refuse, or do otherwise than numpy's: read from cupy's own code, version 14."""
+"""Arguments that cupy's functions refuse or treat differently from numpy's, read from cupy's own code, version 14."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def joined_limits(tup: Sequence[Any], *more: Any, **named: Any) -> None:
 
 
 def first_limits(a: Any, *more: Any, **named: Any) -> None:
-    """What cupy makes a method call of its first argument."""
+    """Raise the error of a method call on an argument that has no such method, because cupy makes this call."""
     if not is_elsewhere(a):
         raise AttributeError(f"{type(a).__name__!r} object has no such method")
 

@@ -1,4 +1,4 @@
-"""What cupy offers under numpy's and scipy's names, and with which parameters, to be asked where there is no cupy.
+"""The names that cupy shares with numpy and scipy, with their parameters, for machines without cupy.
 
 `python -m tests.engine.arrays.cupy_names` writes the list anew, where cupy is installed (a GPU is not needed).
 """

@@ -41,7 +41,7 @@ FOLDS = {"reduce": ("add", "multiply"), "accumulate": ("add", "multiply"), "redu
 
 
 class CUDARuntimeError(RuntimeError):
-    """What the driver complains of."""
+    """The complaint of the driver."""
 
 
 class Device:
@@ -93,7 +93,7 @@ def wrapped(made: Any, *given: Any) -> Any:
 
 
 def computed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function of numpy's gives for arrays elsewhere.  A GPU does not warn."""
+    """The result of a numpy function for arrays elsewhere.  A GPU does not warn."""
     with np.errstate(all="ignore"):
         made = function(*host(args), **host(kwargs))
     return wrapped(made, *args, *kwargs.values())

@@ -1,4 +1,4 @@
-"""What stands in for the modules cupy and cupyx: the few names that the engine asks for, on arrays `Elsewhere`."""
+"""Stand-ins for the modules cupy and cupyx: the few names that the engine uses, for arrays of the class `Elsewhere`."""
 
 from __future__ import annotations
 

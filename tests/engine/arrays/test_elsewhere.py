@@ -115,7 +115,7 @@ BY_ELEMENT = (
 
 
 def whole(name: str, found: str, others: str, kernel: str) -> str:
-    """What torch says of an argument of an op that does not go by element."""
+    """torch's message for an argument of an op that is not elementwise."""
     return (
         f"Expected all tensors to be on the same device, but got {name} is on {found}, different from other tensors on "
         f"{others} (when checking argument in method wrapper_CUDA_{kernel})"
@@ -266,7 +266,7 @@ def program(place: str) -> list[float]:
 
 
 def cotangents(trace: Trace) -> list[np.ndarray]:
-    """What came out of every rule."""
+    """The results of every rule."""
     kept = [c for event in trace.events if isinstance(event, VjpRun) for c in event.cotangents if c is not None]
     found = [trace.value(c).array for c in kept]
     assert all(type(array) is np.ndarray for array in found)

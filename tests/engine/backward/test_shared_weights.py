@@ -54,7 +54,7 @@ def same(a: list[Any], b: list[Any]) -> bool:
 
 
 def wiped(gradients: tuple[Any, ...]) -> None:
-    """What a hook should not do: write into what it is shown."""
+    """A hook that does what no hook should: it writes into the gradient that it receives."""
     gradients[0].zero_()
 
 

@@ -77,7 +77,7 @@ def normalised(x: Any, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def computed(printer: Program, shape: tuple[int, ...], x: Symbol, values: dict[str, Any]) -> np.ndarray:
-    """What the written formula gives at each place."""
+    """The value of the written formula at each position."""
     places = printer.fresh(shape)
     code = compile(printer.show(x, places)[0], "formula", "eval")
     known = dict(FUNCTIONS)

@@ -1,4 +1,4 @@
-"""What a recording says of modules and optimisers."""
+"""The modules and optimisers in a recording."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_modules_in_an_object_have_the_name_of_its_attribute() -> None:
 
 
 def test_parts_of_a_module_in_an_object_have_the_name_of_its_attribute_too() -> None:
-    """As in a library of agents: the program has the agent, whose methods call single layers of its policy."""
+    """A program as with a library of agents: it has the agent, whose methods call single layers of its policy."""
 
     class Learner:
         def __init__(self) -> None:
@@ -366,7 +366,7 @@ class WritingModel(nn.Module):
 
 
 def orthogonal(layer: Any, gain: float = 1.0) -> Any:
-    """As programs of reinforcement learning make their layers."""
+    """A layer as programs of reinforcement learning make it."""
     nn.init.orthogonal_(layer.weight, gain)
     return layer
 

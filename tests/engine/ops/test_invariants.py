@@ -1,4 +1,4 @@
-"""What the fast ways through the engine rely on, and the type checker does not see."""
+"""The assumptions of the engine's fast paths that the type checker does not see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an op's declaration says of the shape of its result, and of working by element, is what its kernel does."""
+"""The result shape and the elementwise flag in an op's declaration agree with its kernel."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def has_table(file: Path) -> bool:
 
 
 def test_no_table_of_ops_stands_elsewhere() -> None:
-    """What is known of an op is in its declaration: whoever shows, records, replays or draws has no names of ops."""
+    """All knowledge of an op is in its declaration: the code that records, replays, shows or draws names no op."""
     folders = ("engine/backward", "engine/formula", "engine/replay", "engine/tensor", "engine/trace", "viz")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py") if "gallery" not in file.parts]
     assert {file.relative_to(ROOT).as_posix() for file in files if has_table(file)} == set(TABLES)

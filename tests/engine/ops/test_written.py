@@ -1,4 +1,4 @@
-"""What is computed straight into the tensor that is written is what the op's kernel gives, bit for bit."""
+"""A result that is computed straight into the written tensor equals that of the op's kernel, bit for bit."""
 
 from __future__ import annotations
 

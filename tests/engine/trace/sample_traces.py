@@ -84,6 +84,6 @@ def sample_trace() -> tr.Trace:
 
 
 def rows(found: Any) -> Rows[Any]:
-    """What reads from the file."""
+    """The object that reads from the file."""
     assert isinstance(found, Rows)
     return found

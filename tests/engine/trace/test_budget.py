@@ -1,4 +1,4 @@
-"""A long recording that is written while it runs: what of it is written whole, and what stays in memory."""
+"""A long recording that is written while it runs: which values are written whole, and which stay in memory."""
 
 from __future__ import annotations
 

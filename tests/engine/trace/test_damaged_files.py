@@ -1,4 +1,4 @@
-"""What is damaged, altered or out of bounds in a trace file is refused or shown as lost, never as another number."""
+"""Damaged, altered or out-of-bounds parts of a trace file are refused or shown as lost, never as another number."""
 
 from __future__ import annotations
 

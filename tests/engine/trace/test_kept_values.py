@@ -1,4 +1,4 @@
-"""What a recording holds of a moment stays as it was then, whatever the program writes later, and through which name.
+"""The recorded values of a moment stay as they were then, whatever the program writes later, and through which name.
 
 Each value is copied as it is kept, and compared at the end of a random program.
 """
@@ -41,7 +41,7 @@ class WatchedValues(list[Any]):
         return self
 
     def now(self, value: Any) -> Any:
-        """What a value holds now: its elements, or the statistics of a large one."""
+        """The present content of a value: its elements, or the statistics of a large one."""
         if isinstance(value, Summary):
             array = value.pending_array
             return np.array(list((value.stats if array is None else statistics(array)).values()))

@@ -1,4 +1,4 @@
-"""What record() promises: recordings within recordings, and traces that tell nothing of the machine."""
+"""The promises of record(): recordings within recordings, and traces without data about the machine."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ run()
 
 
 def record(text: str, name: str) -> Trace:
-    """What a program recorded, whose `op(k)` adds `k`, so that the result tells the round."""
+    """The recording of a program whose `op(k)` adds `k`, so that the result tells the round."""
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     space: dict[str, Any] = {"x": engine.ones(1), "torch": engine}
     with engine.record() as trace:

@@ -17,7 +17,7 @@ from tests.engine.helpers import call, floats, leaves
 from tests.samples import NOT_DIFFERENTIABLE, SAMPLES, Sample
 
 OF_WRITES = {"copy_slices", "as_strided.path"}
-"""What in-place writes of views are recorded as: no program calls these by themselves."""
+"""The ops by which in-place writes of views are recorded; no program calls them itself."""
 ROWS = [s for s in SAMPLES if REGISTRY[s.op].rules and s.op not in OF_WRITES | set(NOT_DIFFERENTIABLE)]
 
 
@@ -29,7 +29,7 @@ def recorded(sample: Sample) -> Trace:
 
 
 def arrays(trace: Trace) -> list[np.ndarray | None]:
-    """What came out of every op and every rule."""
+    """The results of every op and every rule."""
     found = []
     for event in trace.events:
         if isinstance(event, OpCalled):

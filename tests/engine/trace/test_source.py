@@ -65,7 +65,7 @@ class Probe:
 
 
 def ran(text: str) -> tuple[list[tuple[str, tuple[Frame, ...]]], Places]:
-    """What happened in a program, with the frames where it did."""
+    """The events of a program, each with its frames."""
     linecache.cache[NAME] = (len(text), None, text.splitlines(True), NAME)
     log: list[tuple[str, tuple[int, ...]]] = []
     codes: dict[int, CodeType] = {}

@@ -1,4 +1,4 @@
-"""What is written is what is read, and what cannot be read says so."""
+"""A trace is read as it was written, and a file that cannot be read raises an error that says so."""
 
 from __future__ import annotations
 

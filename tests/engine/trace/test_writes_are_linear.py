@@ -1,4 +1,4 @@
-"""What a recording does of a write does not grow with what was recorded before it: counted in lines that run.
+"""The work of recording a write does not grow with the events before it; it is counted in lines that run.
 
 Each program writes once a round, and is run for two numbers of rounds.
 """
@@ -113,7 +113,7 @@ WRITES = {
         "w = torch.ones(2, 4, requires_grad=True)", "y = torch.ones(2, 3, 4) @ w.t(); y.add_(1)",
     ),
 }  # fmt: skip
-"""What is there before the rounds, and what is done in each, `i` of `n`, with a leaf `w` and a list `kept`."""
+"""The code before the rounds, and the code of each round `i` of `n`, with a leaf `w` and a list `kept`."""
 
 
 class Dirty(engine.autograd.Function):

@@ -61,7 +61,7 @@ x.sum(torch.tensor(1)) | x.narrow(1, 0, torch.tensor(2)) | x.narrow(1, 0, torch.
 x.narrow(1, torch.tensor(1), 2) | x.narrow(1, 0, torch.tensor(2.5)) | x.flip() | torch.flip(x) | x.flip(())
 x.narrow_copy(1, 0, torch.tensor(2)) | x.amin(None, True)
 """
-"""A dimension is a whole number: True is none, nor is 1.0; a tensor of one whole number is."""
+"""A dimension is a whole number: not True and not 1.0, but a tensor of one whole number is accepted."""
 
 WRITTEN = """
 torch.zeros(2, dtype=float) | torch.tensor([1], dtype=float) | torch.arange(3, dtype=float) | i.to(float)

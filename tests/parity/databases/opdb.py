@@ -270,7 +270,7 @@ class Findings:
     counts: Counter[str] = field(default_factory=Counter)
 
     def see(self, check: str, text: str | None, where: str) -> bool:
-        """Note a difference, if there is one; whether there is none."""
+        """Note a difference, if there is one; returns whether there is none."""
         self.counts[check] += 1
         if text is not None:
             self.unlike.setdefault(check, f"{text}  [{where}]")

@@ -73,7 +73,7 @@ def text_of(thing: Any) -> str:
 
 
 def failures(name: str, text: str, names: dict[str, Any]) -> str:
-    """What the examples of a text print otherwise than they say."""
+    """The examples of a text whose output differs from the text."""
     said: list[str] = []
     example = doctest.DocTestParser().get_doctest(text, names, name, None, None)
     doctest.DocTestRunner(optionflags=FLAGS).run(example, out=said.append)

@@ -21,7 +21,7 @@ GIVEN = {
     "unflattened_size": "(2, 1)", "encoder_layer": "torch.nn.TransformerEncoderLayer(4, 2)",
     "decoder_layer": "torch.nn.TransformerDecoderLayer(4, 2)", "schedulers": "[]",
 }  # fmt: skip
-"""What stands for an argument that has no default; 1 for others."""
+"""The values for arguments without a default; 1 for the others."""
 SMALL = {"Transformer": {"d_model": "4", "nhead": "2", "dim_feedforward": "8"}}
 """Layers whose own defaults are forty million parameters: made as small as the others, but once."""
 TRIED = ("'a'", "-1", "1.5", "None", "[1]", "True", "{}")
@@ -41,7 +41,7 @@ OTHERWISE = {
     "RMSNorm(normalized_shape='a'": "as LayerNorm",
     "RMSNorm(normalized_shape={}": "as LayerNorm",
 }
-"""What is refused otherwise, and why."""
+"""The calls that are refused with another message, and why."""
 INNER = {"Module", "Parameter", "Buffer", "Container", "Optimizer", "LRScheduler", "RNNCellBase"}
 
 

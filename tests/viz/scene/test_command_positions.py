@@ -1,4 +1,4 @@
-"""Where commands may stand, and what of the browser's edits reaches the engine."""
+"""The positions where commands may stand, and the edits from the browser that reach the engine."""
 
 from __future__ import annotations
 

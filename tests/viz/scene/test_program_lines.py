@@ -1,4 +1,4 @@
-"""What a scene says of the lines of a program: how often each ran, and the largest gradient that comes to it."""
+"""The lines of a program in a scene: how often each ran, and the largest gradient that reaches it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heavy work holds nobody up: what is known is answered at once, and long recordings have processes of their own."""
+"""Heavy work delays no one: known answers come at once, and long recordings have their own processes."""
 
 from __future__ import annotations
 
