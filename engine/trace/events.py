@@ -194,6 +194,10 @@ class Event:
     loops: tuple[LoopVariable, ...] = field(default=(), kw_only=True)
 
 
+SCALER = "GradScaler"
+"""The source of the scale that a GradScaler multiplies losses by."""
+
+
 @dataclass(frozen=True, slots=True)
 class LeafCreated(Event):
     """A tensor that no recorded op computed: `source` is the function that created it, `seen` if it existed before the

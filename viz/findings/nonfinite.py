@@ -19,6 +19,7 @@ from ..reading.facts import Facts
 from ..reading.source_text import source
 from .finding import Finding, Kind
 from .losses.about_loss import elements, producer_of
+from .updates.gradient_values import UNSCALE
 
 NonFinite = Literal["nan", "inf"]
 
@@ -79,6 +80,9 @@ of a sum add up."""
 _FLAT = "Fix the op that produced the inf: this one only multiplied it."
 _FIX_THE_INF = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
 _FIX_FORWARD = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
+_LEFT_OUT = (
+    " The GradScaler leaves out this update and lowers its scale: so it finds one that fits, if later ones are finite."
+)
 _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this op smaller."
 
 
@@ -130,6 +134,11 @@ class _Search:
     def is_sound(self) -> bool:
         """Whether there are backward calls, and their roots are finite."""
         return bool(self.facts.roots) and roots_are_finite(self.facts)
+
+    @cached_property
+    def is_scaled(self) -> bool:
+        """Whether a GradScaler divides gradients by its scale."""
+        return any(isinstance(event, OpCalled) and event.name == UNSCALE for event in self.facts.trace.events)
 
     def kinds(self, index: int | None) -> frozenset[NonFinite]:
         """The kinds that a value contains: nan, inf, both or none."""
@@ -254,7 +263,9 @@ class _Search:
             sample, came = self.slope(event, called, kind)
             reason, fix = self.reason(event, called, kind, came)
             why = f"{name} receives no {kind}, but it sends one{sample}. {reason}"
-            yield self.finding(_GRADIENT[kind], event, called, f"first {kind} gradient: {name}", why, fix)
+            finding = self.finding(_GRADIENT[kind], event, called, f"first {kind} gradient: {name}", why, fix)
+            is_searched = self.is_scaled and self.is_sound
+            yield replace(finding, why=finding.why + _LEFT_OUT, fix="") if is_searched else finding
 
     def reason(self, event: VjpRun, called: OpCalled, kind: NonFinite, came: float | None) -> tuple[str, str]:
         """The reason why a VJP sends a non-finite gradient without receiving one, and the fix; `came` is the upstream
@@ -281,7 +292,15 @@ class _Search:
             return why, _FIX_FORWARD.format(kind=causes[0])
         if kind == "inf" and self.largest(event.upstream) * max(self.largest(values), 1.0) > _NEAR * _most(dtype):
             return f"A product exceeds the largest {dtype} number", _too_large(dtype)
+        sent = self.dtype_sent(event)
+        if kind == "inf" and sent != dtype and self.largest(event.upstream) > _most(sent):
+            most = text.rough(self.largest(event.upstream), 3)
+            return f"A gradient of up to {most} is converted to {sent}, which cannot hold it", _too_large(sent)
         return source, self.of_derivative(event, called, of, _REMEDIES)
+
+    def dtype_sent(self, event: VjpRun) -> str:
+        """The dtype of the gradients that a VJP sends."""
+        return next((self.facts.trace.value(one).dtype for one in event.cotangents if one is not None), "")
 
     def remedy(self, event: OpCalled, kind: NonFinite, dtype: str) -> str:
         """The fix for an op that gives a non-finite value without receiving one."""

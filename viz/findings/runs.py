@@ -6,7 +6,7 @@ Every threshold is far outside the values of healthy runs; a finding says how of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,8 +53,9 @@ def run_findings(run: Overview) -> list[RunFinding]:
     """The problems of a run, the worst first.  Cost: linear in the cells of the overview.
 
     Consequences of another finding are left out: after a nan everything is nan, and if gradients vanish, updates are
-    small.
+    small.  So are the iterations in which a GradScaler looks for its scale.
     """
+    run = _without_search(run)
     result = next(filter(None, (list(search(run)) for search in _WORST)), [])
     dead = list(_dead(run))
     if result:
@@ -62,6 +63,19 @@ def run_findings(run: Overview) -> list[RunFinding]:
     rate, depth = list(_rate(run)), list(_depth(run))
     searches = (search for search in _OVER_TIME if search is not _updates or not (rate or depth))
     return [*rate, *depth, *(one for search in searches for one in search(run)), *dead]
+
+
+def _without_search(run: Overview) -> Overview:
+    """The run without the gradients of updates that a GradScaler left out, if later ones are finite again."""
+    gradients = np.isfinite(run.rows["norm"]).any(axis=0) & ~run.is_nonfinite
+    last = int(np.flatnonzero(gradients)[-1]) if gradients.any() else 0
+    columns = [column for column in run.left_out if column < last]
+    if not columns:
+        return run
+    rows = {name: row.copy() for name, row in run.rows.items()}
+    for row in rows.values():
+        row[:, columns] = np.nan
+    return replace(run, rows=rows)
 
 
 def _nonfinite_loss(run: Overview) -> Iterator[RunFinding]:

@@ -62,13 +62,13 @@ def pull(event: OpCalled, name: str, arguments: dict[str, Any], upstream: np.nda
     if "grads" in parameters:
         return None
     values = {**arguments, "grad": upstream}
+    shape = arguments[f"{plain}_sizes"]
     with np.errstate(all="ignore"):
         cotangents = rule(*(values[key] for key in parameters))
-    shape = arguments[f"{plain}_sizes"]
-    if bracket:
-        position = int(bracket[:-1])
-        cotangents, shape = cotangents[position], shape[position]
-    return summed(np.asarray(cotangents), tuple(shape))
+        if bracket:
+            position = int(bracket[:-1])
+            cotangents, shape = cotangents[position], shape[position]
+        return summed(np.asarray(cotangents), tuple(shape))
 
 
 def summed(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -23,6 +23,7 @@ from ..reading.facts import distance_from_loss
 from .cancelled import cancelled
 from .depth import upstream
 from .iterations import Section, outer_calls
+from .loss_scale import loss_scales, without_scales
 from .measures import measured
 from .pauses import Pauses
 
@@ -103,6 +104,10 @@ class Overview:
     """The name of `loss`: its name in the program if there are others."""
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
     """The roots of further backward calls in the columns, as of a GAN, by their names; nan where there is none."""
+    scales: tuple[float, ...] = ()
+    """The scale of a GradScaler in each of its backward calls. Losses and gradients are given without it."""
+    left_out: frozenset[int] = frozenset()
+    """The columns whose update a GradScaler left out, because a gradient was not finite."""
     about_gradients: bool = False
     """Whether a program without updates seems to be about the gradients themselves: it computes with them, or asks for
     those of leaves that are new each time, such as inputs."""
@@ -127,7 +132,8 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     Cost: linear in the gradients, the updates and the backward calls if a file has their numbers, else also in the
     elements of their values. No other events are read, except those of one iteration, for the order of the parameters.
     """
-    measures = measured(trace, outline)
+    scales = loss_scales(trace, outline)
+    measures = without_scales(measured(trace, outline), scales, outline)
     run = _table(trace, outline, sections, measures)
     starts, columns = np.array([section.start for section in sections]), np.array(run.first, dtype=np.int64)
     trained = columns[~np.isnan(run.rows["ratio"]).all(axis=0)]
@@ -135,7 +141,18 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     roots = _losses(trace, outline, losses, starts)
     root, first, others = _by_name(trace, outline, roots, starts, columns)
     loss, rooted = _curve(first, len(columns))
-    return replace(run, loss=loss, rooted=rooted, root=root, others=others)
+    return replace(
+        run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.values()),
+        left_out=_left_out(run, _section_of(starts, list(scales))),
+    )  # fmt: skip
+
+
+def _left_out(run: Overview, scaled: np.ndarray) -> frozenset[int]:
+    """The columns without an update in which a scaled gradient is not finite.  `scaled` are the sections of scaled
+    calls."""
+    is_scaled = np.isin(run.first, scaled)
+    has_update = ~np.isnan(run.rows["ratio"]).all(axis=0)
+    return frozenset(np.flatnonzero(is_scaled & run.is_nonfinite & ~has_update).tolist())
 
 
 def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures: Measures) -> Overview:
@@ -210,14 +227,15 @@ def _curve(losses: Mapping[int, float], count: int) -> tuple[np.ndarray, tuple[b
 
 def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
     """The overview of a program without iterations, with one column for each backward call that reaches a parameter."""
-    run = _table(trace, outline, calls, measured(trace, outline))
+    scales = loss_scales(trace, outline)
+    run = _table(trace, outline, calls, without_scales(measured(trace, outline), scales, outline))
     columns = np.flatnonzero(np.isfinite(run.rows["norm"]).any(axis=0))
     nowhere = (0,) * len(columns)  # the program is its own only section
     return replace(
         run, labels=tuple(run.labels[k] for k in columns), first=nowhere, last=nowhere, loss=run.loss[columns],
         rooted=tuple(run.rooted[k] for k in columns), rows={name: row[:, columns] for name, row in run.rows.items()},
         rate=run.rate[columns], calls=tuple(run.first[k] for k in columns),
-        skipped=np.zeros(len(columns) + 1, np.int64), resumed={},
+        skipped=np.zeros(len(columns) + 1, np.int64), resumed={}, scales=tuple(scales.values()),
     )  # fmt: skip
 
 
@@ -530,5 +548,6 @@ def joined(overview: Overview, most: int = MOST_COLUMNS) -> Overview:
         tuple(overview.rooted[k] for k in ends), overview.parameters, rows, overview.updates,
         np.add.reduceat(overview.skipped, [*begins, count]), {}, overview.ops,
         overview.rate[ends], size, tuple(overview.calls[k] for k in begins) if overview.calls else (),
-        overview.root, {name: values[ends] for name, values in overview.others.items()}, overview.about_gradients,
+        overview.root, {name: values[ends] for name, values in overview.others.items()}, overview.scales,
+        about_gradients=overview.about_gradients,
     )  # fmt: skip

@@ -123,6 +123,10 @@ class RunOverview(TypedDict):
     """The number of the backward call that each column is, in a program of several without iterations; else empty."""
     updates: int
     """Columns in which a weight was changed."""
+    scales: list[float]
+    """The first and the last scale of a GradScaler, without which losses and gradients are given; else empty."""
+    left_out: int
+    """Columns whose update a GradScaler left out, because a gradient was not finite."""
     skipped: int
     """Further iterations of the program, which were not recorded because the recording paused."""
     ops: int

@@ -833,7 +833,7 @@ export type FindingKind =
   | "not-zeroed" // the same, and a parameter was updated in between
   | "other-loss" // a step uses gradients that the loss of another network left, such as a discriminator's
   | "cleared" // gradients are cleared after backward, before the optimiser's step
-  | "unused-clip" // gradients are clipped before they arrive, or after the step that uses them
+  | "unused-clip" // gradients are clipped before they arrive, while they are scaled, or after the step that uses them
   | "unreached" // an optimiser holds a parameter that no gradient comes to
   | "unheld" // a module was changed after its optimiser was made, which does not hold the new parameter
   | "unlisted" // a module uses a parameter that it does not list, so no optimiser holds it
@@ -1234,6 +1234,10 @@ export interface RunOverview {
   calls: number[];
   /** Columns in which a weight was changed. */
   updates: number;
+  /** The first and the last scale of a GradScaler, without which losses and gradients are given; else empty. */
+  scales: number[];
+  /** Columns whose update a GradScaler left out, because a gradient was not finite. */
+  left_out: number;
   /** Further iterations of the program, which were not recorded because the recording paused. */
   skipped: number;
   /** Forward ops of the run. */

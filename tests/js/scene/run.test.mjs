@@ -9,7 +9,7 @@ const run = {
   program: "p", version: 1, labels: ["step = 0", "step = 1"], first: [1, 3], last: [2, 4], loss: [2, "nan"], root: "loss", others: [], total: [5, 0], rate: [null, null], calls: [],
   parameters: [parameter("model.tok.weight", "model.tok", [2, 2]), parameter("model.blocks.0.a.weight", "model.blocks.0", [3], true), parameter("model.blocks.0.a.bias", "model.blocks.0", [1])],
   quantities: { norm: [[1, null], [3, 0], [4, 0]], ratio: same([0.1, 0.2]), zeros: [[0, 1], [0.5, 1], [0, 1]], nonfinite: same([0, 1]), largest: same([1, 2]) },
-  findings: [], joined: 1, updates: 1, ops: 1234, bytes: 2_500_000,
+  findings: [], joined: 1, updates: 1, scales: [], left_out: 0, ops: 1234, bytes: 2_500_000,
 };
 
 test("rows begin with the last layers, and a module stands before its parameters", () => {
@@ -65,6 +65,8 @@ test("the run in few words", () => {
   assert.match(facts({ ...run, skipped: 1999 }), /^1 of 2,000 updates · /);
   assert.match(facts({ ...run, rate: [0.1, 0.01] }), / · learning rate 0.1 → 0.01 · /);
   assert.match(facts({ ...run, rate: [0.1, 0.1] }), / · learning rate 0.1 · /);
+  assert.match(facts({ ...run, scales: [65536, 32768], left_out: 1 }), / · numbers without the GradScaler's factor 65,536 → 32,768, which left out 1 update$/);
+  assert.match(facts({ ...run, scales: [1024, 1024] }), / · numbers without the GradScaler's factor 1,024$/);
   assert.match(facts({ ...run, joined: 2 }), / · each column: 2 iterations, with their largest numbers$/);
   assert.equal(lossText(run.loss), "2 → nan");
   assert.match(inWords(run), /2 iterations, from step = 0 to step = 1\. loss: from 2 to nan\. .*model\.blocks\.0: from 5 to nan or inf/);

@@ -19,12 +19,15 @@ from engine.trace.log_reader import value_of
 from engine.trace.record import recording
 from engine.trace.summary import sample_of, statistics
 from tests.parity.helpers.recordings import recorded_here
+from viz.findings.runs import run_findings
 from viz.reading.labels import written_name
 from viz.reading.library import agreement
 from viz.reading.values import as_json
 from viz.record.block import Block
 from viz.record.torch.import_hook import TorchImport
+from viz.run.run import Run
 from viz.scene.reading import reading_of
+from viz.scene.run_overview import in_iterations
 from viz.server.library.on_engine import UnlikeEngine, recomputed
 
 pytestmark = pytest.mark.parity
@@ -375,3 +378,50 @@ def test_numbers_that_nodes_save_are_there_each_time_and_only_where_torch_saves_
     nodes = [event.node for event in trace.events if isinstance(event, OpCalled) and event.node is not None]
     saved = [[(one.name, one.bytes) for one in node.saved] for node in nodes]
     assert saved == [[("other", 8)], [], [("self", 8)]] * 3 + [[]]
+
+
+SCALED = """\
+import torch
+
+w = torch.ones(4, requires_grad=True)
+optimizer, losses = torch.optim.SGD([w], lr=0.01), []
+scaler = torch.amp.GradScaler("cpu", init_scale=2.0**18)
+for step in range({steps}):
+    optimizer.zero_grad()
+    loss = (w.half() * 2).float().square().sum()
+    scaler.scale(loss).backward()
+    {clip}
+    scaler.step(optimizer)
+    scaler.update()
+    losses.append(loss.item())
+"""
+"""The scale is at first too large for float16."""
+CLIP = "torch.nn.utils.clip_grad_norm_([w], 1.0)"
+
+
+def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(tmp_path: Path) -> None:
+    text = SCALED.format(steps=20, clip="")
+    run, alone = Run(recorded_here(text, tmp_path)), dict[str, Any]()
+    exec(text, alone)
+    found = run.overview
+    assert found.loss.tolist() == alone["losses"]
+    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.scales[0] == 2.0**18 and found.scales[-1] == 2.0**12
+    assert found.total[6] == pytest.approx(16.0) and not np.isfinite(found.total[:6]).any()  # 4 elements, each 8
+    assert run_findings(found) == [] and in_iterations(run) == []
+    inf = reading_of(run.trace(0)).findings[0]
+    assert inf.kind == "inf-gradient" and "is converted to float16, which cannot hold it" in inf.why
+    assert inf.why.endswith("so it finds one that fits, if later ones are finite.") and not inf.fix
+
+
+def test_run_whose_gradients_never_become_finite_is_a_finding_with_a_grad_scaler_too(tmp_path: Path) -> None:
+    run = Run(recorded_here(SCALED.format(steps=5, clip=""), tmp_path))
+    assert [one.kind for one in run_findings(run.overview)] == ["gradient-nonfinite"]
+
+
+@pytest.mark.parametrize("before", ["", "scaler.unscale_(optimizer); "])
+def test_clip_of_gradients_that_are_still_scaled_is_a_finding(before: str, tmp_path: Path) -> None:
+    run = Run(recorded_here(SCALED.format(steps=20, clip=before + CLIP), tmp_path))
+    clips = [one for one in reading_of(run.trace(7)).findings if one.kind == "unused-clip"]
+    assert [one.label for one in clips] == ([] if before else ["clipped while scaled"])
+    if clips:
+        assert "the GradScaler's scale of 4,096" in clips[0].why and "norm is 16 without the scale" in clips[0].why

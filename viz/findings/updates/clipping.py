@@ -1,9 +1,10 @@
-"""Gradients that are clipped when it has no effect: before they arrive, or after a step has used them.  Pure."""
+"""Gradients that are clipped at a wrong time: before they arrive, while they are scaled, or after a step has used them.
+Pure."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,17 +24,18 @@ from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
 from ..untrained import names_of
-from .gradient_values import OptimizerLeaves, first_value, in_line, is_zero
+from .gradient_values import UNSCALE, OptimizerLeaves, first_value, in_line, is_zero
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_"})
 """Functions of the program that clip gradients, if there are any: of a call without, only its text is recorded."""
 
 
 def unused_clips(facts: Facts) -> list[Finding]:
-    """The first change of gradients that no step uses.
+    """The first clip of gradients at a wrong time.
 
-    Either a function clips while there are no gradients, and a step uses those that arrive afterwards; or gradients are
-    changed after a step has used them, and cleared before the next one.  A change that the next backward call adds to,
+    Either a function clips while there are no gradients, and a step uses those that arrive afterwards; or it clips
+    while the scale of a GradScaler is in them, which divides them afterwards; or gradients are changed after a step has
+    used them, and cleared before the next one.  A change that the next backward call adds to,
     as of momentum that is kept in `.grad`, is not a finding.  Cost: linear in the events.
     """
     search = _Search(facts)
@@ -60,6 +62,8 @@ class _Search:
     """Leaves whose gradients were cleared before any arrived, as each iteration does."""
     changed: dict[int, OpCalled | Refreshed] = field(default_factory=dict)
     """Leaves whose gradient was changed after it was used."""
+    clipped: dict[int, OpCalled] = field(default_factory=dict)
+    """Leaves whose gradient a clip changed since it arrived."""
     early: AnyEvent | None = None
     """The last clip, if there were no gradients."""
     steps: list[GroupEntered | None] = field(default_factory=list)
@@ -85,6 +89,7 @@ class _Search:
             self.arrived[event.tensor] = event
             self.stale.discard(event.tensor)
             self.changed.pop(event.tensor, None)
+            self.clipped.pop(event.tensor, None)
         elif isinstance(event, GradSet):
             return self.cleared_by(event, [event.tensor]) if is_zero(self.facts, event.value) else None
         elif isinstance(event, (OpCalled, Refreshed)):
@@ -117,6 +122,10 @@ class _Search:
             return None
         if is_zero(self.facts, value):
             return self.cleared_by(event, leaves)
+        if isinstance(event, OpCalled) and event.name == UNSCALE:
+            return self.scaled(event) if not self.clipped.keys().isdisjoint(leaves) else None
+        if isinstance(event, OpCalled) and event.stack in self.clips and self.is_change(event, value):
+            self.clipped.update(dict.fromkeys(leaves, event))
         for leaf in leaves:
             if leaf in self.stale and leaf in self.present and self.is_change(event, value):
                 self.changed.setdefault(leaf, event)
@@ -167,6 +176,27 @@ class _Search:
         unclipped = min(fresh, key=lambda one: one.index)  # the clip itself is not a step
         at = f"t{unclipped.tensor}"
         return Finding("unused-clip", unclipped.index, at, "clipped before backward()", why, fix, line)
+
+    def scaled(self, event: OpCalled) -> Finding | None:
+        facts, clip = self.facts, next(iter(self.clipped.values()))
+        inverse = facts.value(event.inputs[-1].tensor or 0, event.inputs[-1].version)
+        factor = 0.0 if inverse is None else facts.trace.value(inverse).stats["max"]
+        if not factor:
+            return None
+
+        def norm(values: Iterable[int]) -> str:
+            return text.rough(factor * sum(facts.trace.value(one).stats["norm"] ** 2 for one in values) ** 0.5, 3)
+
+        arrived = norm(self.arrived[leaf].after for leaf in self.clipped if leaf in self.arrived)
+        left = norm(one.outputs[0].value for one in self.clipped.values())
+        why = (
+            f"{facts.code_at(clip.stack)} compares gradients that are still multiplied by the GradScaler's scale of "
+            f"{1 / factor:,.6g} with its limit, and{in_line(facts, event.stack)} they are divided by it. "
+            f"Their norm is {arrived} without the scale; after the clip and the division it is {left}."
+        )
+        fix = "Call `scaler.unscale_(optimizer)` after backward(), before the gradients are clipped."
+        line = facts.line_number(clip.stack)
+        return Finding("unused-clip", clip.index, None, "clipped while scaled", why, fix, line)
 
     def too_late(self, went: AnyEvent) -> Finding:
         facts, event = self.facts, next(iter(self.changed.values()))

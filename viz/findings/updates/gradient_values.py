@@ -6,6 +6,9 @@ from engine.trace.events import GroupEntered, OpCalled, Refreshed
 
 from ...reading.facts import Facts
 
+UNSCALE = "aten::_amp_foreach_non_finite_check_and_unscale_"
+"""The op with which a GradScaler divides gradients by its scale."""
+
 
 class OptimizerLeaves:
     """The leaves that each optimiser holds, as of its last step: a trace lists them where they are new."""

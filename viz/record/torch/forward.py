@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from engine.trace.events import SCALER
 from engine.trace.tensor_states import next_id
 
 from . import entries
@@ -273,7 +274,7 @@ class Forward:
         if call.unwritten:
             self.tensors.without_elements(out)
         elif self.tensors.find(out) is None:
-            source = "tensor" if call.base == "lift_fresh" else call.base
+            source = "tensor" if call.base == "lift_fresh" else SCALER if is_of_scaler(outer(3)) else call.base
             stack = self.stack(4)
             self.note_mode(stack)
             self.pending.append(NewTensor(source, stack, out, place_at(3)))
@@ -638,6 +639,13 @@ def is_library(frame: Any) -> bool:
     while frame is not None and kind_of(frame.f_code) == 2:
         frame = frame.f_back
     return frame is not None and kind_of(frame.f_code) == 1
+
+
+def is_of_scaler(frame: Any) -> bool:
+    """Return whether a GradScaler makes its scale in a frame."""
+    while frame is not None and frame.f_code.co_name == "__torch_function__":  # of a mode that hears of it first
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.endswith("grad_scaler.py")
 
 
 def is_parameter_made(frame: Any) -> bool:
