@@ -161,7 +161,7 @@ export function facts(run) {
   const joined = run.joined > 1 ? `each column: ${run.joined} iterations, with their largest numbers` : null;
   const updates = run.skipped ? `${run.updates.toLocaleString("en")} of ${withNoun(run.updates + run.skipped, "update")}` : withNoun(run.updates, "update");
   const ends = [...new Set(run.scales.map((one) => one.toLocaleString("en")))].join(" → ");
-  const skips = run.left_out ? `, which left out ${withNoun(run.left_out, "update")}` : "";
+  const skips = run.left_out ? `; it left out ${withNoun(run.left_out, "update")}` : "";
   const scaled = run.scales.length ? `numbers without the GradScaler's factor ${ends}${skips}` : null;
   return [updates, withNoun(run.ops, "forward op"), withNoun(run.parameters.length - inputs, "parameter"), inputs ? withNoun(inputs, "input") : null, rate, size, joined, scaled].filter(Boolean).join(" · ");
 }

@@ -65,7 +65,7 @@ test("the run in few words", () => {
   assert.match(facts({ ...run, skipped: 1999 }), /^1 of 2,000 updates · /);
   assert.match(facts({ ...run, rate: [0.1, 0.01] }), / · learning rate 0.1 → 0.01 · /);
   assert.match(facts({ ...run, rate: [0.1, 0.1] }), / · learning rate 0.1 · /);
-  assert.match(facts({ ...run, scales: [65536, 32768], left_out: 1 }), / · numbers without the GradScaler's factor 65,536 → 32,768, which left out 1 update$/);
+  assert.match(facts({ ...run, scales: [65536, 32768], left_out: 1 }), / · numbers without the GradScaler's factor 65,536 → 32,768; it left out 1 update$/);
   assert.match(facts({ ...run, scales: [1024, 1024] }), / · numbers without the GradScaler's factor 1,024$/);
   assert.match(facts({ ...run, joined: 2 }), / · each column: 2 iterations, with their largest numbers$/);
   assert.equal(lossText(run.loss), "2 → nan");
