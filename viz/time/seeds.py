@@ -21,7 +21,7 @@ def derived(facts: Facts, event: BackwardStarted, root: Root) -> SeedOrigin | No
     if root.implicit and is_refused(facts, event):
         return _derived("missing", "none passed", "none")
     if root.implicit:
-        return _derived("implicit", "implicit 1", "implicit")
+        return {"kind": "implicit", "text": "implicit 1", "labels": ["gradient, implicit 1", "implicit 1", "gradient"]}
     fact = facts.tensors.get(root.source) if root.source is not None else None
     version = next(fact.before(event.index), None) if fact is not None else None
     if fact is None or version is None:

@@ -362,3 +362,57 @@ def test_presenters_window_says_that_the_hall_has_left_the_lecture(app: App, vie
     notes.until(f"!{is_said}")
     hall.page.close()
     notes.until(is_said)
+
+
+LONG = """import engine as torch
+x = torch.ones(3, requires_grad=True)
+# ## A long chapter
+# {text}
+# ? {text}
+# - {choice}
+# + {choice}
+y = x * 2
+y.sum().backward()
+"""
+
+
+def test_code_keeps_its_width_through_a_story(view: View) -> None:
+    hall = view
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    for program in ("scalar_only", "second_backward"):
+        hall.open(f"?program={program}&present=1")
+        widths = set()
+        for t in range(hall.js("backstep.scene().steps.length") + 1):
+            hall.js(f"backstep.seek({t})")
+            hall.until(f"backstep.t() === {t}")
+            widths.add(hall.js("document.querySelector('.lecture-code').getBoundingClientRect().width"))
+        assert len(widths) == 1, f"{program}: {widths}"
+
+
+def test_letters_of_a_long_caption_are_smaller_and_none_is_cut_off(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    text = "Each of the three elements has a slope of its own, and all of them arrive at x at once."
+    lesson = LONG.format(text=f"{text} {text}", choice="each of the three gets a two, because y is twice as large")
+    (tmp_path / "lesson.py").write_text(lesson, "utf-8")
+    app = start("run", "lesson.py", cwd=tmp_path)
+    hall = view_of(app)
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    hall.open(app.address.removeprefix(app.origin).lstrip("/"))
+    hall.page.keyboard.press("p")
+    hall.until(f"document.documentElement.dataset.present === 'hall' && {WHOLE}")
+    assert min(hall.js(LEAST)) >= 0.025 * 720 and max(hall.js(LEAST)) < 28
+
+
+def test_presenters_notes_speak_of_no_earlier_moment_before_a_move(app: App, view_of: Callable[[App], View]) -> None:
+    hall, notes = view_of(app), view_of(app)
+    hall.open("?program=scalar_only&present=1")
+    notes.open("?program=scalar_only&present=notes")
+    words = "document.getElementById('lecture').innerText"
+    before = "The leaf a receives [[2 4 6] [8 10 12]]"
+    for _ in range(2):  # the second ends the move at once
+        hall.page.keyboard.press("PageDown")
+    notes.until(f"{words}.includes('1 of 3') && {words}.includes({before!r})")
+    hall.page.keyboard.press("PageDown")
+    notes.until(f"{words}.includes('2 of 3')")
+    assert before not in text(notes)

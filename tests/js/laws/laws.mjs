@@ -333,7 +333,7 @@ function headsCut(scene, index, plane) {
       if (node.kind === "op" && !nameIn(own, node.sub)) lacks(`does not say ${node.sub}`);
       if (!own.some((text) => (node.kind === "op" ? begins(text, withMinus(node.label)) : text === node.label || isCutName(text, node.label)))) lacks("is cut");
       if (node.rows.length && node.shape?.length && !own.some((text) => text === shape || text.startsWith(`${shape} `))) lacks(`does not say ${shape}`);
-      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => /^gradient|other call/.test(text))) lacks("does not say what is passed");
+      if (node.rows.some((row) => row.key === "seed" && rowState(moment, row).value) && !own.some((text) => /^gradient|^implicit 1|other call/.test(text))) lacks("does not say what is passed");
     }
   }
   return [...found];

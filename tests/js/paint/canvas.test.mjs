@@ -70,11 +70,11 @@ test("a gradient that is not the one that was passed says how it was made of tha
     const nodes = scene.nodes.filter((node) => node.id === "t1").map((node) => ({ ...node, w, rows: node.rows.map((row) => ({ ...row, derived: [[0, how && { kind: "converted", text: how[0], labels: how }]] })) }));
     const { texts, context } = noting();
     paintGraph(context, VIEW, { ...frameAt(prepare({ ...scene, edges: [], nodes }), 0), wires: [] });
-    return texts.filter((text) => text.startsWith("gradient"));
+    return texts.filter((text) => /^(gradient|implicit)/.test(text));
   };
-  const [cast, implicit] = [["gradient, cast from float64", "gradient from float64", "gradient, cast", "gradient"], ["gradient, implicit 1", "gradient"]];
+  const [cast, implicit] = [["gradient, cast from float64", "gradient from float64", "gradient, cast", "gradient"], ["gradient, implicit 1", "implicit 1", "gradient"]];
   assert.deepEqual(told(300, cast), ["gradient, cast from float64"]);
-  assert.equal(told(100, implicit)[0], "gradient");
+  assert.deepEqual([120, 100].map((w) => told(w, implicit)[0]), ["implicit 1", "gradient"]);
   assert.deepEqual(told(300, null), ["gradient you pass"]);
   assert.ok(["gradient from float64", "gradient, cast"].includes(told(160, cast)[0]));
 });

@@ -65,6 +65,14 @@ def test_a_gradient_that_is_not_the_one_that_was_passed_tells_how_it_was_made(
     assert [(t, how and how["text"]) for t, how in track(found, seed, "row:derived")] == [(0, derived)]
 
 
+def test_an_implicit_gradient_keeps_its_1_in_a_narrow_card(tmp_path: Path) -> None:
+    source = "import engine as torch\nx = torch.tensor(5., requires_grad=True)\n(x * 2).backward()\n"
+    found = read(source, tmp_path)
+    (seed,) = [element for element, key in found.line.tracks if key == "row:seed"]
+    ((_, origin),) = track(found, seed, "row:derived")
+    assert origin["labels"] == ["gradient, implicit 1", "implicit 1", "gradient"]
+
+
 def test_a_gradient_that_was_cast_in_one_call_is_the_one_passed_in_the_next(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nx = torch.tensor([5., 6.], requires_grad=True)\ny = x * 2\n"

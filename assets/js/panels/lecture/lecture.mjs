@@ -6,7 +6,7 @@ import { fill, h, prose, unbrokenText } from "../../page/dom.mjs";
 import { endOf, restOf, stageOf } from "../program/chapters.mjs";
 import { isOpen, questionOf } from "../program/question.mjs";
 import { nextTry, triesOf } from "../program/proposals.mjs";
-import { excerptOf } from "./excerpt.mjs";
+import { excerptOf, lettersOf } from "./excerpt.mjs";
 import { PresenterPointer } from "./laser.mjs";
 
 /** @typedef {"1" | "notes"} Kind the hall's window, or the presenter's */
@@ -15,6 +15,9 @@ const CHANNEL = "backstep-lecture";
 const LEGIBLE = 0.025; // of the height of the screen: the smallest text of the graph
 const LEAST = 12; // px: the same elsewhere
 const SECOND = 1000;
+const [BESIDE_TEXT, BESIDE_QUESTION] = [44, 30]; // the most letters in a row of the code: a question and its choices need the room more
+const SIZES = [0.9, 0.8]; // of the letters of a caption that is cut off at their full size
+const SAMPLES = 16; // moments of a chapter whose captions are measured, those with the longest sentences
 const TYPED = "input, textarea, select, dialog, [contenteditable='true']";
 
 /** What a clicker and the keyboard send; other keys go to the app. */
@@ -44,7 +47,8 @@ export class Lecture {
     /** @type {any} what the hall has told last */
     this.heard = null;
     this.destination = ""; // the address that is on its way
-    this.room = { chapter: "", revision: "", height: 0 }; // px that the caption of a chapter needs, in which revision
+    this.room = { chapter: "", revision: "", height: 0, size: 1 }; // px that the caption of a chapter needs, and the size of its letters, in which revision
+    this.letters = BESIDE_TEXT; // of a row of the code, in the whole story
     /** @type {BroadcastChannel | null} */
     this.channel = null;
     this.place = h("section", { id: "lecture", hidden: true, "aria-label": "Lecture" });
@@ -104,7 +108,7 @@ export class Lecture {
       this.send({ act: "hello" });
     }
     this.key = "";
-    this.room = { chapter: "", revision: "", height: 0 };
+    this.room = { chapter: "", revision: "", height: 0, size: 1 };
     this.hold(0);
     this.write();
     this.enlarge();
@@ -243,7 +247,10 @@ export class Lecture {
     if (this.kind === "1") this.reserve(one);
     this.attend(one, stage);
     fill(this.place, this.kind === "1" ? this.caption(one, stage, t) : this.notes(one, chapters[chapter + 1], stage));
-    if (this.kind === "1") this.hold(this.height());
+    if (this.kind === "1") {
+      this.shrink();
+      this.hold(this.height());
+    }
     this.tell();
   }
 
@@ -252,7 +259,8 @@ export class Lecture {
     this.player.attend(this.kind && one ? one.select : [], stage === "ahead");
   }
 
-  /** Makes the caption as high as the chapter needs from its text to its answer: while a gradient travels, the graph above stays where it is. */
+  /** Makes the column of the code as wide as the story needs, and the caption as high as the chapter does from its text to its answer: while a
+   * gradient travels, the graph above stays where it is. */
   reserve(one) {
     const { scene, chapter } = this.story;
     const { chapters } = scene.program;
@@ -261,18 +269,38 @@ export class Lecture {
     const isSame = this.room.chapter === key;
     if (isSame && this.room.revision === revision) return;
     const least = isSame ? this.room.height : 0;
-    this.room = { chapter: key, revision, height: 0 };
+    this.room = { chapter: key, revision, height: 0, size: 1 };
     this.hold(0);
+    this.letters = Math.min(lettersOf(scene), chapters.some(({ ask }) => ask) ? BESIDE_QUESTION : BESIDE_TEXT);
+    this.place.style.setProperty("--letters", String(this.letters));
+    this.place.style.setProperty("--size", "1");
     if (!one) return;
-    const [rest, end] = [restOf(chapters, chapter), endOf(chapters, chapter)];
-    const level = this.player.level();
-    const length = (t) => sentence(level, t).text.length;
-    const longest = level.ends.filter((t) => t > rest && t < end).reduce((best, t) => (length(t) > length(best) ? t : best), end);
-    const heights = [["ahead", rest], ["running", longest], ["over", end]].map(([stage, t]) => {
+    const heights = this.moments().map(([stage, t]) => {
       fill(this.place, this.caption(one, stage, t));
+      this.shrink();
       return this.height();
     });
     this.hold(Math.max(least, ...heights));
+  }
+
+  /** The moments of a chapter at which its caption may be highest. @returns {[string, number][]} */
+  moments() {
+    const { scene, chapter } = this.story;
+    const { chapters } = scene.program;
+    const [rest, end] = [restOf(chapters, chapter), endOf(chapters, chapter)];
+    const level = this.player.level();
+    const length = (t) => sentence(level, t).text.length;
+    const during = level.ends.filter((t) => t > rest && t < end).sort((a, b) => length(b) - length(a)).slice(0, SAMPLES);
+    return [["ahead", rest], ...during.map((t) => ["running", t]), ["over", end]];
+  }
+
+  /** Makes the letters of a caption that is cut off smaller, until the next chapter. */
+  shrink() {
+    for (const size of SIZES) {
+      if (this.place.scrollHeight <= this.place.clientHeight) return;
+      this.room.size = Math.min(this.room.size, size);
+      this.place.style.setProperty("--size", String(this.room.size));
+    }
   }
 
   /** The height of the caption in whole px, none less: a line of text may be a fraction of one higher. */
@@ -318,7 +346,7 @@ export class Lecture {
 
   excerpt(one, stage, t) {
     const { scene } = this.story;
-    const lines = excerptOf(scene, scene.steps[currentStep(t)] ?? null, stage === "ahead" || t === 0 ? one?.lines ?? null : null);
+    const lines = excerptOf(scene, scene.steps[currentStep(t)] ?? null, stage === "ahead" || t === 0 ? one?.lines ?? null : null, this.letters);
     return lines.length ? h("pre.lecture-code", {}, lines.map(({ number, parts }) => h("div", { "data-line": number }, parts.map(([text, marked]) => (marked ? h("mark", {}, text) : text))))) : null;
   }
 
@@ -332,7 +360,7 @@ export class Lecture {
       h("h2", {}, one?.title ?? scene.program.title),
       one?.notes ? h("div.lecture-notes", {}, prose(one.notes)) : h("p.hint", {}, "This chapter has no notes."),
       one ? prose(one.text) : null,
-      h("p", {}, unbrokenText(this.now(this.player.t()).words)),
+      stage === "ahead" ? null : h("p", {}, unbrokenText(this.now(this.player.t()).words)), // before a move it would be that of the chapter before
       one?.ask ? questionOf(one.ask, false) : null,
       h("p.lecture-next", {}, h("b", {}, "Next: "), stage === "ahead" && one && endOf(chapters, chapter) > restOf(chapters, chapter) ? "the move of this chapter" : next?.title ?? (scene.program.other?.is_fixed ? "the corrected version" : "the end")),
       h("div.row", {}, ["back", "next", "black"].map((act) => h("button.btn", { type: "button", onclick: () => this.send({ act }) }, { back: "Back", next: "Next", black: "Dark" }[act]))),
