@@ -23,8 +23,8 @@ from ..findings.finding import (
     Finding,
     Kind,
 )
-from ..findings.left_in_eval import left_in_eval
 from ..findings.runs import run_findings
+from ..findings.training_mode import dropout_in_evaluation, left_in_eval
 from ..findings.updates.bad_write import section_of_bad_write
 from ..findings.zero_gradients import zero_gradients
 from ..reading import text
@@ -66,7 +66,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading_of(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return _causes_first([*_origin(run), *_left_in_eval(run), *_sends_zeros(run), *result.values()])
+    return _causes_first([*_origin(run), *_of_modes(run), *_sends_zeros(run), *result.values()])
 
 
 def _causes_first(findings: list[RunFinding]) -> list[RunFinding]:
@@ -94,13 +94,13 @@ def _findings(run: Run, number: int) -> Sequence[Finding]:
         return ()
 
 
-def _left_in_eval(run: Run) -> Iterator[RunFinding]:
-    one = left_in_eval(run) if run.is_divided else None
-    if one is not None:
-        yield {
-            "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
-            "parameter": None, "shows": [],
-        }  # fmt: skip
+def _of_modes(run: Run) -> Iterator[RunFinding]:
+    for one in (left_in_eval(run) if run.is_divided else None, dropout_in_evaluation(run)):
+        if one is not None:
+            yield {
+                "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
+                "parameter": None, "shows": [],
+            }  # fmt: skip
 
 
 def _sends_zeros(run: Run) -> Iterator[RunFinding]:

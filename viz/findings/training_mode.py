@@ -1,14 +1,18 @@
-"""A model that an evaluation leaves in evaluation mode, so that it is trained in it.  Pure."""
+"""Modes at the wrong time: a model that is trained in evaluation mode, because an evaluation left it there, and dropout
+that goes on in an evaluation.  Pure."""
 
 from __future__ import annotations
 
+import ast
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.trace.events import AnyEvent, GroupEntered, GroupLeft, ModeChanged, OpCalled
+from engine.trace.events import AnyEvent, Frame, GroupEntered, GroupLeft, ModeChanged, OpCalled, Trace
 from engine.trace.file.database import TraceFileError
+from engine.trace.source import Sources
 
 from ..reading import text
 from ..reading.source_text import source
@@ -21,9 +25,17 @@ MOST_SEEN = 12
 """Iterations before and after the change that are looked at: more would take longer than they tell."""
 
 
+FUNCTIONAL = frozenset({"F", "functional", "nn.functional", "torch.nn.functional", "torch"})
+"""What programs call the module of functions in which dropout is."""
+DROPOUTS = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"})
+"""Functions that are active unless their third argument, `training`, is False."""
+BEFORE_TRAINING = 2
+"""Their arguments before that."""
+
+
 @dataclass(frozen=True, slots=True)
-class LeftInEval:
-    """The section from which on a model is trained in evaluation mode; `label`, `why` and `fix` are for people."""
+class ModeFinding:
+    """The section that shows it first; `label`, `why` and `fix` are for people."""
 
     section: int
     label: str
@@ -31,7 +43,7 @@ class LeftInEval:
     fix: str
 
 
-def left_in_eval(run: Run) -> LeftInEval | None:
+def left_in_eval(run: Run) -> ModeFinding | None:
     """The first iteration that trains in evaluation mode, if it follows the first evaluation, and all later ones do.
 
     The mode shows in BatchNorm, whose recorded arguments have it, and in modules such as Dropout, which compute nothing
@@ -45,7 +57,7 @@ def left_in_eval(run: Run) -> LeftInEval | None:
         return None
 
 
-def _left(run: Run) -> LeftInEval | None:
+def _left(run: Run) -> ModeFinding | None:
     columns = _of_last_loop(run)
     if len(columns) < 2:
         return None
@@ -173,7 +185,7 @@ def _first_with(run: Run, stack: int) -> int:
 
 def _finding(
     run: Run, columns: list[int], place: int, changed: Mapping[Path, str], evaluation: GroupEntered
-) -> LeftInEval:
+) -> ModeFinding:
     section, many = columns[place], len(columns) - place
     paths = sorted(changed)
     names = [f"{'.'.join(path)} ({changed[path]})" for path in paths[:MOST_NAMED]]
@@ -192,4 +204,68 @@ def _finding(
         "run in training mode."
     )
     fix = f"Call {model}.train() after each evaluation, or at the beginning of each epoch."
-    return LeftInEval(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)
+    return ModeFinding(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)
+
+
+def dropout_in_evaluation(run: Run) -> ModeFinding | None:
+    """The first dropout in an evaluation: a call of the function without `training`, which is True by default.
+
+    An evaluation is what runs without gradients in a program that calls eval(), if the same call also runs with
+    gradients.  Where activations are computed again in backward, training runs without gradients too: then nothing is
+    searched.  Cost: linear in the events, of which none is read.
+    """
+    whole, outline = run.whole, run.outline
+    calls = _active_dropouts(whole)
+    if not calls or not any(".eval()" in one for one in whole.files.values()):
+        return None
+    if any("checkpoint(" in one for one in whole.files.values()):
+        return None
+    events = np.intersect1d(np.flatnonzero(np.isin(outline.stacks, list(calls))), outline.where(OpCalled))
+    changes = np.array([-1, *(event for event, _ in outline.modes)])
+    modes = np.array([True, *(enabled for _, enabled in outline.modes)])
+    enabled = modes[np.searchsorted(changes, events, side="right") - 1]
+    trained = {calls[stack] for stack in outline.stacks[events[enabled]].tolist()}
+    for event in events[~enabled].tolist():
+        frame = calls[int(outline.stacks[event])]
+        if frame in trained:
+            return _active(run, event, frame)
+    return None
+
+
+def _active_dropouts(trace: Trace) -> dict[int, Frame]:
+    """By call stack, its innermost frame, if that calls dropout as a function without `training`."""
+    if not any("dropout" in one for one in trace.files.values()):
+        return {}
+    sources = Sources(trace.files)
+    return {
+        number: stack[-1]
+        for number, stack in enumerate(trace.stacks)
+        if stack and _is_active_dropout(sources.node(stack[-1]), trace.files.get(stack[-1].file, ""))
+    }
+
+
+def _is_active_dropout(node: ast.AST | None, file: str) -> bool:
+    """Return whether a node of a file calls dropout as a function, and not as a module such as `self.dropout`."""
+    if not isinstance(node, ast.Call) or len(node.args) > BEFORE_TRAINING:
+        return False
+    if any(one.arg in ("training", None) for one in node.keywords):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id in DROPOUTS and f"functional import {node.func.id}" in file
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr in DROPOUTS
+        and ast.unparse(node.func.value) in FUNCTIONAL
+    )
+
+
+def _active(run: Run, event: int, frame: Frame) -> ModeFinding:
+    starts = [section.start for section in run.sections]
+    section = bisect_right(starts, event) - 1
+    why = (
+        f"`{source(run.whole, frame, 60)}` in line {frame.line} also runs without gradients, in an evaluation, and "
+        "drops elements there: eval() does not reach it, because the function is active unless `training` is False."
+    )
+    fix = "Pass `training=self.training`, or use the module nn.Dropout, which has the mode of the model."
+    where = f", in {run.sections[section].name}" if run.is_divided else ""
+    return ModeFinding(max(section, 0), f"dropout in an evaluation{where}", why, fix)

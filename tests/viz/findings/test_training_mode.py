@@ -1,4 +1,4 @@
-"""A model that stays in evaluation mode after its first evaluation; and models whose mode is meant."""
+"""A model that stays in evaluation mode after an evaluation, dropout in an evaluation; and modes that are meant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.left_in_eval import LeftInEval, left_in_eval
+from viz.findings.training_mode import ModeFinding, dropout_in_evaluation, left_in_eval
 from viz.run.run import Run
 from viz.scene.run_overview import in_iterations
 
@@ -40,7 +40,7 @@ for epoch in range(4):
 FORGOTTEN = {"norm": "nn.BatchNorm1d(4)", "p": 0.5, "before": "", "begin": "", "each": "", "end": "evaluate()"}
 
 
-def of(tmp_path: Path, **changed: object) -> tuple[Run, LeftInEval | None]:
+def of(tmp_path: Path, **changed: object) -> tuple[Run, ModeFinding | None]:
     run = Run(recorded(HEAD.format(**FORGOTTEN | changed), tmp_path))
     assert len([one for one in run.sections if one.kind == "iteration"]) == 12
     return run, left_in_eval(run)
@@ -91,3 +91,55 @@ def test_it_is_found_whatever_shows_the_mode(changed: dict[str, object], name: s
 )
 def test_mode_that_is_meant_is_not_a_finding(changed: dict[str, object], tmp_path: Path) -> None:
     assert of(tmp_path, **changed)[1] is None
+
+
+DROPOUT = """\
+import engine as torch
+import engine.nn.functional as F
+from engine import nn
+from engine.nn.functional import dropout
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.dropout = nn.Linear(2, 4), nn.Dropout(0.5)
+
+    def forward(self, x):
+        return {call}
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.ones(8, 2)
+for epoch in range(3):
+    net.train()
+    for i in range(6):
+        opt.zero_grad()
+        net(x).pow(2).mean().backward()
+        opt.step()
+    {mode}
+    with torch.no_grad():
+        {last}
+"""
+
+
+@pytest.mark.parametrize("call", ["F.dropout(self.inner(x))", "dropout(self.inner(x), 0.2)",
+                                  "nn.functional.dropout(self.inner(x), p=0.3)"])  # fmt: skip
+def test_dropout_that_does_not_know_of_an_evaluation_is_a_finding(call: str, tmp_path: Path) -> None:
+    run = Run(recorded(DROPOUT.format(call=call, mode="net.eval()", last="net(x)"), tmp_path))
+    finding = dropout_in_evaluation(run)
+    assert finding is not None and finding.label.startswith("dropout in an evaluation, in ")
+    assert finding.why.startswith(f"`{call}` in line 12 also runs without gradients") and finding.section == 6
+    assert [one["label"] for one in in_iterations(run)] == [finding.label]
+
+
+@pytest.mark.parametrize(
+    ("call", "mode", "last"),
+    [("self.dropout(self.inner(x))", "net.eval()", "net(x)"),
+     ("F.dropout(self.inner(x), training=self.training)", "net.eval()", "net(x)"),
+     ("F.dropout(self.inner(x), 0.5, self.training)", "net.eval()", "net(x)"),
+     ("F.dropout(self.inner(x)) if self.training else self.inner(x)", "net.eval()", "net(x)"),
+     ("F.dropout(self.inner(x))", "net.eval()", "x + 1")],
+)  # fmt: skip
+def test_dropout_that_knows_its_mode_or_is_meant_is_none(call: str, mode: str, last: str, tmp_path: Path) -> None:
+    run = Run(recorded(DROPOUT.format(call=call, mode=mode, last=last), tmp_path))
+    assert dropout_in_evaluation(run) is None
