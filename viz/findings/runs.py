@@ -422,28 +422,33 @@ def _flips(run: Overview) -> Iterator[RunFinding]:
         )
 
 
-def _dead(run: Overview) -> Iterator[RunFinding]:
-    """Parameters whose gradients are zero from some iteration to the end, although the loss is not zero.
+def dead_parameters(run: Overview) -> dict[int, int]:
+    """The parameters whose gradients are zero from some iteration to the end, although the loss is not zero: by row the
+    column of that iteration.
 
     One of which the gradients cancel has nothing to learn, unless it is so with all.
     """
     norm, wrong = run.rows["norm"], run.rows["nonfinite"]
-    ends: list[tuple[int, int]] = []
-    has_stopped = False  # one of them got another gradient before
+    begins: dict[int, int] = {}
     for row, one in enumerate(run.parameters):
         if one.is_input or (one.has_no_effect and not all(other.has_no_effect for other in run.parameters)):
             continue
         columns = np.flatnonzero(np.isfinite(norm[row]))
         alive = np.flatnonzero((norm[row, columns] > 0) | (wrong[row, columns] > 0))
-        begin = int(alive[-1]) + 1 if len(alive) else 0
-        dead = columns[begin:]
+        dead = columns[int(alive[-1]) + 1 if len(alive) else 0 :]
         if len(dead) >= max(5, len(columns) / 10) and not _is_solved(run, dead):
-            ends.append((int(dead[0]), row))
-            has_stopped |= begin > 0
+            begins[row] = int(dead[0])
+    return begins
+
+
+def _dead(run: Overview) -> Iterator[RunFinding]:
+    """Parameters that learn nothing from some iteration on; one of them may have got another gradient before."""
+    ends = sorted((column, row) for row, column in dead_parameters(run).items())
     if not ends:
         return
-    column, row = min(ends)
-    names = _names(run, [k for _, k in sorted(ends)])
+    has_stopped = any(np.isfinite(run.rows["norm"][row, :column]).any() for column, row in ends)
+    column, row = ends[0]
+    names = _names(run, [k for _, k in ends])
     receive = "receive" if ends[1:] else "receives"
     why = (
         f"{names} {receive} only zeros from {run.labels[column]} to the end: {_count(len(ends), 'parameter')} of "

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, permutations, takewhile
+from itertools import chain, pairwise, permutations, takewhile
 from typing import Literal
 
 import numpy as np
@@ -178,7 +178,8 @@ def _uses_leaf(trace: Trace, outline: Outline, start: int, end: int) -> bool:
 
 
 def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
-    """The calls of the function that most often both computes a root and calls `backward()`."""
+    """The calls of the function that most often both computes a root and calls `backward()`; if an optimiser takes a
+    step in some of them, as in one that runs a closure, only those: another call only evaluates the closure."""
     votes: Counter[tuple[int, str, str]] = Counter()
     for call, root in _last_calls(trace, outline):
         frames, before = (_frames(trace, int(outline.stacks[event])) if event >= 0 else () for event in (call, root))
@@ -188,7 +189,9 @@ def _training_calls(trace: Trace, outline: Outline) -> list[Section]:
             if (frame.file, frame.function) == (other.file, other.function):
                 votes[depth, frame.file, frame.function] += 1
                 break
-    return [] if not votes else _calls(trace, outline, *votes.most_common(1)[0][0])
+    calls = [] if not votes else _calls(trace, outline, *votes.most_common(1)[0][0])
+    steps = np.sort(list(chain.from_iterable(ends_of_steps(trace, outline).values())))
+    return [one for one in calls if within(steps, one.start + 1, one.end + 1)] or calls
 
 
 def _calls(trace: Trace, outline: Outline, depth: int, file: str, function: str) -> list[Section]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from engine.trace.file.outline import Outline, outline, outline_in_file
 
 from .iterations import Section, backward_calls, sections
 from .overview import Overview, by_call, overview
+from .pauses import ends_of_steps, within
 from .picked_values import PickedValues
 from .prefix import CHECKED, MOST, shortened
 from .window import Windows
 
 SHORT = 400
 """The number of events below which a program is shown as a whole: it can be understood at once."""
+SMALL = 40
+"""The same for a program with several iterations that make an update: in a larger one they would be folded, and one
+at a time shows more."""
 SEVERAL = 8
 """The number of sections from which on a run opens with its overview."""
 LONG = 20_000
@@ -32,7 +37,8 @@ LONG = 20_000
 class Run:
     """The sections of a trace, and each of them as a trace.
 
-    A trace that is short, that has no training loop, or that has a story is a single section. A section of more than
+    A trace that is short, that has no training loop, or that has a story is a single section: short is one of fewer
+    than `SMALL` events if several of its iterations make an update, else of fewer than `SHORT`. A section of more than
     `most` events shows the first ones.
     """
 
@@ -47,11 +53,19 @@ class Run:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        is_small = len(self.whole.events) < SHORT and not len(self.outline.where(Skipped))
-        if self.is_told or is_small:
-            return (Section("iteration", "", 0, len(self.whole.events)),)
+        count = len(self.whole.events)
+        whole = (Section("iteration", "", 0, count),)
+        is_paused = len(self.outline.where(Skipped)) > 0
+        if self.is_told or (count < SMALL and not is_paused):
+            return whole
         with _contradictions_refused(self.whole):
-            return sections(self.whole, self.outline)
+            parts = sections(self.whole, self.outline)
+            return parts if is_paused or count >= SHORT or self._updates(parts) > 1 else whole
+
+    def _updates(self, parts: Sequence[Section]) -> int:
+        """The number of iterations in which an optimiser takes a step."""
+        ends = np.sort(list(chain.from_iterable(ends_of_steps(self.whole, self.outline).values())))
+        return sum(part.kind == "iteration" and within(ends, part.start + 1, part.end + 1) for part in parts)
 
     @property
     def is_measured(self) -> bool:

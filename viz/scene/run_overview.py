@@ -23,14 +23,14 @@ from ..findings.finding import (
     Finding,
     Kind,
 )
-from ..findings.runs import run_findings
+from ..findings.runs import dead_parameters, run_findings
 from ..findings.training_mode import dropout_in_evaluation, left_in_eval
 from ..findings.updates.bad_write import section_of_bad_write
 from ..findings.zero_gradients import zero_gradients
 from ..reading import text
 from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
-from ..schema.run import RunFinding, RunOverview
+from ..schema.run import RunFinding, RunFindingKind, RunOverview
 from ..schema.values import Num
 from .reading import reading_of
 
@@ -99,13 +99,13 @@ def _of_modes(run: Run) -> Iterator[RunFinding]:
         if one is not None:
             yield {
                 "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
-                "parameter": None, "shows": [],
+                "parameter": None, "shows": [], "explains": [],
             }  # fmt: skip
 
 
 def _sends_zeros(run: Run) -> Iterator[RunFinding]:
     """The op that sends only zeros to parameters that receive nothing else, in the first iteration from which on they
-    do."""
+    do.  It explains the zeros in the numbers unless other parameters stop later."""
     dead = next((one for one in run_findings(run.overview) if one.kind == "dead"), None)
     if dead is None or dead.row is None:
         return
@@ -118,7 +118,9 @@ def _sends_zeros(run: Run) -> Iterator[RunFinding]:
             do = "do" if stops[2:] else "does"
             more = f" {text.count(len(stops) - 1, 'other op')} {do} the same." if stops[1:] else ""
             result = _in_iteration(run, number, replace(one, why=one.why + more))
-            yield {**result, "kind": "mistake", "parameter": run.overview.parameters[dead.row].name, "shows": []}
+            name = run.overview.parameters[dead.row].name
+            explains: list[RunFindingKind] = ["dead"] if zero[list(dead_parameters(run.overview))].all() else []
+            yield {**result, "kind": "mistake", "parameter": name, "shows": [], "explains": explains}
 
 
 def _origin(run: Run) -> Iterator[RunFinding]:
@@ -154,7 +156,7 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     why = f"{one.why} {DEAD_LOOKED_FOR}" if one.kind == "dead-units" and run.is_divided else one.why
     return {
         "kind": "mistake" if one.kind in MISTAKES else "iteration", "label": label, "why": why, "fix": one.fix,
-        "section": number, "parameter": None, "shows": [one.kind],
+        "section": number, "parameter": None, "shows": [one.kind], "explains": [],
     }  # fmt: skip
 
 
@@ -198,7 +200,7 @@ def document(
                 "kind": one.kind, "label": one.label, "why": one.why, "fix": one.fix,
                 "section": whole.first[one.column],
                 "parameter": None if one.row is None else whole.parameters[one.row].name,
-                "shows": _sources(one.kind),
+                "shows": _sources(one.kind), "explains": [],
             }
             for one in run_findings(whole)
         ],

@@ -46,6 +46,8 @@ class RunFinding(TypedDict):
     """The parameter that shows it; null: the loss."""
     shows: list[FindingKind]
     """Kinds of findings in the section's graph: it leads to the step of the first one."""
+    explains: list[RunFindingKind]
+    """Kinds of problems in the numbers that it is the cause of: it is listed instead of them."""
 
 
 class RunParameter(TypedDict):

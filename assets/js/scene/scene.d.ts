@@ -1301,6 +1301,8 @@ export interface RunFinding {
   parameter: string | null;
   /** Kinds of findings in the section's graph: it leads to the step of the first one. */
   shows: FindingKind[];
+  /** Kinds of problems in the numbers that it is the cause of: it is listed instead of them. */
+  explains: RunFindingKind[];
 }
 
 export type RunFindingKind =

@@ -145,6 +145,38 @@ BROADCAST = TRAINING.replace("model(x) - y", "model(x) - y[:, 0]")
 """Its graphs have a finding."""
 
 
+ZEROS = TRAINING.replace("opt = ", "torch.nn.init.constant_(model[0].weight, 1e3)\nopt = ")
+"""A saturated tanh sends only zeros: the numbers show these, and the graphs the tanh."""
+
+
+@pytest.mark.parametrize(
+    ("source", "before", "after"),
+    [
+        (TRAINING, [], []),
+        (BROADCAST, [], ["256 differences, not 16, in step = 0"]),
+        (ZEROS, ["2 parameters receive only zeros"], ["2 parameters get only zeros, in step = 0"]),
+    ],
+    ids=["none", "one", "instead of another"],
+)
+def test_findings_that_come_late_leave_the_grid_where_it_is(
+    opened: Callable[[str], View], source: str, before: list[str], after: list[str]
+) -> None:
+    view = opened(source)
+    waiting: list[Callable[[], None]] = []
+    view.page.route("**/run/graphs?*", lambda route: waiting.append(route.continue_))
+    view.page.reload()
+    view.until("document.querySelector('#run-figure .heatmaplayer image')")
+    labels, grid = view.page.locator("#run-findings summary"), view.page.locator("#run-grid")
+    view.page.get_by_text("Looking for mistakes").wait_for()
+    assert labels.all_inner_texts() == before
+    top = grid.bounding_box()["y"]
+    waiting[0]()
+    view.page.get_by_text("Looking for mistakes").wait_for(state="detached")
+    assert labels.all_inner_texts() == after
+    assert grid.bounding_box()["y"] == pytest.approx(top, abs=1)
+    assert view.page.locator("#run-findings details[open]").count() == len(before)
+
+
 def test_findings_are_listed_once_though_the_view_was_opened_twice_before_they_came(
     opened: Callable[[str], View],
 ) -> None:

@@ -568,7 +568,7 @@ def _late(*_: object) -> None:
 def small_sizes() -> None:
     """Short programs are divided and written in blocks as long ones are, and not read to their end when opened."""
     sizes: dict[Any, dict[str, int]] = {
-        tracefile: {"BLOCK": BLOCK}, viz.run.run: {"SHORT": SHORT, "CHECKED": CHECKED},
+        tracefile: {"BLOCK": BLOCK}, viz.run.run: {"SMALL": SHORT, "SHORT": SHORT, "CHECKED": CHECKED},
         viz.server.programs: {"CHECKED": CHECKED},
     }  # fmt: skip
     for module, constants in sizes.items():

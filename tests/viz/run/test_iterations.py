@@ -24,6 +24,15 @@ def step():
 """
 
 
+CLOSURE = """optimiser = torch.optim.SGD([w], lr=0.1)
+def closure():
+    optimiser.zero_grad()
+    loss = (w * x).sum()
+    loss.backward()
+    return loss
+"""
+
+
 def indented(text: str, by: int = 4) -> str:
     return "".join(" " * by + line for line in text.splitlines(keepends=True))
 
@@ -45,6 +54,11 @@ CASES = {
     "loop in one whose variable is not used": (
         "for _ in range(2):\n    for micro in range(2):\n" + indented(STEP),
         ["round 1 micro = 0", "round 1 micro = 1", "round 2 micro = 0", "round 2 micro = 1"],
+    ),
+    "closure that is evaluated after a step": (CLOSURE + "optimiser.step(closure)\nprint(closure().item())\n", [""]),
+    "closure that is evaluated after each step": (
+        CLOSURE + "optimiser.step(closure)\nprint(closure().item())\noptimiser.step(closure)\nclosure()\n",
+        ["optimiser.step(closure)", "print(closure().item())", "optimiser.step(closure)", "closure()"],
     ),
     "loop of one pass in a while": (
         OPTIMISER + "n = 0\nwhile n < 3:\n    for update in range(1):\n        step()\n    n += 1\n",

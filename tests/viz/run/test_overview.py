@@ -139,6 +139,7 @@ def test_the_op_that_sends_zeros_through_a_whole_run_is_named(tmp_path: Path) ->
     assert stop["section"] == 0 and stop["parameter"] == "query.weight"
     assert "of query.bias and query.weight is 0 from here to the end of the run" in stop["why"]
     assert "(line 9) receives a nonzero gradient and sends only zeros." in stop["why"]
+    assert stop["explains"] == ["dead"]
     assert in_iterations(Run(recorded(ALONE.format(dim=-1), tmp_path))) == []
 
 

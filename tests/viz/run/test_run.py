@@ -6,7 +6,7 @@ import pytest
 
 import engine as torch
 from viz.run import run as module
-from viz.run.run import SEVERAL, Run
+from viz.run.run import SEVERAL, SHORT, SMALL, Run
 
 
 def losses(count: int, fails: bool = False) -> Run:
@@ -22,6 +22,30 @@ def losses(count: int, fails: bool = False) -> Run:
             with pytest.raises(RuntimeError):
                 y.sum().backward()
     return Run(trace)
+
+
+def trained(length: int, updates: int) -> Run:
+    """Three iterations of so many ops, of which some make an update."""
+    w = torch.ones(3, requires_grad=True)
+    optimiser = torch.optim.SGD([w], lr=0.1)
+    with torch.record() as trace:
+        for number in range(3):
+            y = w
+            for _ in range(length):
+                y = y * 1.0
+            y.sum().backward()
+            if number < updates:
+                optimiser.step()
+    return Run(trace)
+
+
+@pytest.mark.parametrize(("length", "updates", "parts"), [(20, 3, 3), (20, 2, 3), (20, 1, 1), (20, 0, 1), (0, 3, 1)])
+def test_iterations_with_updates_are_shown_one_by_one_unless_the_program_is_small(
+    length: int, updates: int, parts: int
+) -> None:
+    run = trained(length, updates)
+    assert (SMALL if length else 0) < len(run.whole.events) < (SHORT if length else SMALL)
+    assert len(run.sections) == parts
 
 
 @pytest.mark.parametrize(

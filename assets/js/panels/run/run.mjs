@@ -12,6 +12,9 @@ import { isSingle } from "./flow.mjs";
 /** Whether there is more to see than the graph: several iterations, or a model through which gradients flow. @param {import("../../scene/scene.d.ts").Scene} scene */
 export const hasRun = (scene) => Boolean(scene.section || (scene.norms && scene.phases.some(({ kind }) => kind === "backward")));
 
+const NONE = "No known problem shows in these numbers, nor in the graphs of the first iterations.";
+const NO_OTHER = "No other known problem shows in the graphs of the first iterations.";
+
 export class RunView {
   /**
    * @param {import("../../page/session.mjs").Session} session
@@ -95,13 +98,13 @@ export class RunView {
     const answer = await this.overview.fetch("/run/graphs").catch(() => null); // the rest is there without them
     if (run !== this.run) return;
     const findings = answer?.graphs?.findings ?? [];
-    this.writeSearch(answer?.graphs && !findings.length && !this.findings.length ? "No known problem shows in these numbers, nor in the graphs of the first iterations." : "");
-    if (!findings.length) return;
-    this.list(findings);
-    this.draw();
+    const before = this.findings.length;
+    if (findings.length) this.list(findings);
+    this.writeSearch(!answer?.graphs || this.findings.length > before ? "" : before ? NO_OTHER : NONE);
+    if (findings.length) this.draw();
   }
 
-  /** Writes how far the search for findings is, below those found so far. @param {string} text */
+  /** Writes how far the search for findings is, below those found so far, in a row that the first of them takes. @param {string} text */
   writeSearch(text) {
     const place = byId("run-findings");
     place.querySelector(":scope > p")?.remove();
@@ -124,6 +127,7 @@ export class RunView {
     fill(byId("run-findings"));
     this.findings = [];
     this.list(run.findings);
+    byId("run-findings").querySelector("details")?.setAttribute("open", "");
     byId("run-plot").hidden = !run.labels.length;
     if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "The whole run"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
     fill(byId("run-words"), run.labels.length ? inWords(run) : "");
@@ -134,20 +138,31 @@ export class RunView {
     if (document.activeElement === document.body) grid.focus({ preventScroll: true });
   }
 
-  /** Adds findings to the list, of which the first is open.  Causes come before what they do to the numbers. @param {RunOverview["findings"]} findings */
+  /**
+   * Adds findings to the list.  Causes come before what they do to the numbers, or, as open as it was, in the place of a finding that
+   * they explain.  Others that come late are closed, so that the grid below stays where it is.
+   * @param {RunOverview["findings"]} findings
+   */
   list(findings) {
-    this.findings = [...this.findings, ...findings];
+    const explained = this.findings.filter(({ kind }) => findings.some(({ explains }) => explains.includes(kind)));
+    this.findings = [...this.findings.filter((one) => !explained.includes(one)), ...findings];
     const place = byId("run-findings");
     const list = place.querySelector("ul") ?? h("ul", { "aria-label": "Findings" });
-    list.prepend(...findings.filter(isCause).map((one) => this.item(one)));
-    list.append(...findings.filter((one) => !isCause(one)).map((one) => this.item(one)));
-    list.querySelector("details")?.setAttribute("open", "");
+    for (const one of [...findings.filter(isCause).reverse(), ...findings.filter((one) => !isCause(one))]) {
+      const item = this.item(one);
+      const instead = [...list.children].filter((other) => one.explains.includes(/** @type {any} */ (other).dataset.kind));
+      if (instead.length) {
+        if (instead[0].querySelector("details[open]")) first("details", item).setAttribute("open", "");
+        instead.forEach((other, k) => (k ? other.remove() : other.replaceWith(item)));
+      } else if (isCause(one)) list.prepend(item);
+      else list.append(item);
+    }
     if (!list.isConnected && list.childElementCount) place.prepend(list);
   }
 
   /** @param {RunOverview["findings"][0]} finding */
-  item({ label, why, fix, section, parameter, shows }) {
-    return h("li", {}, h("details", {}, h("summary", {}, h("b", {}, label)), h("p", {}, inline(`${why} ${fix}`))),
+  item({ kind, label, why, fix, section, parameter, shows }) {
+    return h("li", { "data-kind": kind }, h("details", {}, h("summary", {}, h("b", {}, label)), h("p", {}, inline(`${why} ${fix}`))),
       h("button.link", { type: "button", "aria-label": `Go there: ${label}`, onclick: () => this.go(section, { parameter, shows, label }) }, "Go there"));
   }
 
