@@ -1,13 +1,17 @@
 // One program as a moving picture: its scene at any time on two canvases, painted by the painters of the app.
-import { fit } from "../geometry/camera.mjs";
+import { cameraBetween, fit } from "../geometry/camera.mjs";
 import { layPlane } from "../geometry/plane.mjs";
 import { paintGraph } from "../paint/paint.mjs";
 import { paintPulses } from "../paint/pulses.mjs";
 import { contextOf, h, post } from "../page/dom.mjs";
+import { boxOf } from "../scene/card.mjs";
 import { toNumber } from "../scene/format.mjs";
+import { WHOLE } from "../scene/shared.mjs";
 import { prepare, stateAt } from "../scene/state.mjs";
+import { currentStep } from "../scene/timeline.mjs";
 
-/** @import { Phase, Scene } from "../scene/scene.d.ts" */
+/** @import { Camera } from "../geometry/camera.mjs" */
+/** @import { Phase, Scene, Step } from "../scene/scene.d.ts" */
 /** @typedef {{ width: number, height: number, dpr: number }} View */
 
 export class Film {
@@ -22,20 +26,43 @@ export class Film {
   /**
    * The picture at a time, as the painters take it.
    * @param {number} t
-   * @param {View} view
    * @param {{ tokens: any, ruler: any }} look
+   * @param {Camera} camera
    * @param {Map<string, any>} [pending] cells that are being changed
-   * @param {{ least: number, floor: number }} [zoom] a graph that has no room at the least zoom is shown from its beginning, at the other one
    */
-  frame(t, view, { tokens, ruler }, pending = new Map(), zoom = WHOLE) {
+  frame(t, { tokens, ruler }, camera, pending = new Map()) {
     const moment = stateAt(this.index, t);
-    return { moment, plane: this.plane, ruler, tokens, camera: fit(this.plane.framed, view, PAD, zoom.floor, null, zoom.least), magnitude: this.magnitude, selection: null, hover: null, lit: null,
-      wires: this.plane.wiring.at(moment, []), hoveredWire: null, pending };
+    return { moment, plane: this.plane, ruler, tokens, camera, magnitude: this.magnitude, selection: null, hover: null, lit: null, wires: this.plane.wiring.at(moment, []), hoveredWire: null, pending };
+  }
+
+  /**
+   * All of the graph; one that has no room at the zoom `least` is shown from its beginning, at the zoom `floor`.
+   * @type {(view: View, zoom: { least: number, floor: number }) => Camera}
+   */
+  cameraOnAll(view, { least, floor }) {
+    return fit(this.plane.framed, view, PAD, floor, null, least);
+  }
+
+  /** All of the graph if its numbers are read so, else what happens. @type {(t: number, view: View) => Camera} */
+  cameraAt(t, view) {
+    const step = currentStep(t);
+    const [from, to] = [step - 1, step].map((k) => fit(this.plane.framed, view, PAD, WHOLE, middleOf(this.index, this.scene.steps[k]), WHOLE));
+    return cameraBetween(from, to, Math.min((t - step) / GLIDE, 1));
   }
 }
 
+/** The middle of the cards of a step, if it has any. @type {(index: any, step: Step | undefined) => [number, number] | null} */
+function middleOf(index, step) {
+  if (!step) return null;
+  const ends = step.flows.flatMap(({ edge }) => { const { source, target } = index.edges.get(edge) ?? {}; return [source, target]; });
+  const boxes = [step.at, ...ends].flatMap((id) => { const node = index.nodes.get(id); return node ? [boxOf(node)] : []; });
+  if (!boxes.length) return null;
+  const middle = (low, high) => (Math.min(...boxes.map((box) => box[low])) + Math.max(...boxes.map((box) => box[high]))) / 2;
+  return [middle(0, 2), middle(1, 3)];
+}
+
 const PAD = { top: 12, right: 12, bottom: 12, left: 12 };
-const WHOLE = { least: 0, floor: 0 };
+const GLIDE = 0.35; // of a step, in which the camera comes to it
 
 /** Two canvases, one over the other: what stands, and what moves. */
 export const sheets = () => [h("canvas"), h("canvas")];

@@ -31,6 +31,8 @@ export class Hero {
     this.view = null;
     /** @type {Film | null} what is played; null until it has come */
     this.film = null;
+    /** @type {import("../geometry/camera.mjs").Camera | null} the camera of the last picture */
+    this.camera = null;
     this.isLoading = false;
     this.again = 0;
     /** @type {import("../scene/scene.d.ts").Edits} */
@@ -170,7 +172,8 @@ export class Hero {
 
   paint() {
     if (!this.film || !this.view) return;
-    const frame = this.film.frame(this.player.t, this.view, this, this.seed.pending);
+    this.camera = (this.seed.isHeld && this.camera) || this.film.cameraAt(this.player.t, this.view); // a number stays under the finger
+    const frame = this.film.frame(this.player.t, this, this.camera, this.seed.pending);
     paint(this.canvases, this.view, frame);
     this.canvases[0].setAttribute("aria-label", `The graph of ${this.film.scene.program.title}`);
     this.seed.place(frame, this.view);

@@ -90,6 +90,6 @@ export class Pictures {
     const { width, height } = place.getBoundingClientRect();
     if (!canvases || width < 1) return;
     const view = { width, height, dpr: window.devicePixelRatio || 1 };
-    paint(canvases, view, { ...film.frame(t, view, this, undefined, ZOOM), detail: 1 });
+    paint(canvases, view, { ...film.frame(t, this, film.cameraOnAll(view, ZOOM)), detail: 1 });
   }
 }

@@ -59,6 +59,11 @@ export class Seed {
     return button;
   }
 
+  /** Whether a number is being changed. */
+  get isHeld() {
+    return this.drag !== null || this.draft !== null;
+  }
+
   value(cell) {
     return this.draft?.[cell] ?? numberOf(this.now.subject.data[cell]);
   }

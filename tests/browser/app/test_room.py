@@ -226,6 +226,32 @@ def test_phone_has_the_graph_above_the_words_and_everything_within_reach(view: V
         assert view.js("(say => say.scrollHeight <= say.clientHeight + 2)(document.querySelector('.bs-say'))"), step
 
 
+def test_phone_has_a_bar_that_does_not_scroll_and_a_picture_whose_numbers_are_read(view: View) -> None:
+    sized(view, 390, 844)
+    bar = "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.getElementById('top'))"
+    for query in ("?program=weights", "?program=training_loop", "?program=training_loop&view=graph"):
+        view.open(query)
+        view.until(f"document.querySelector('#crumbs h1') && {bar}")
+        assert view.js("document.getElementById('act-panel').getBoundingClientRect().right") <= 390
+    view.open("")
+    cell = "document.querySelector('.hero-cell:not([hidden])').getBoundingClientRect()"
+    view.until(f"{cell}.width > 20")  # of a graph that is shown whole it is half as wide, without its number
+
+
+def test_tabs_of_a_run_stand_before_the_title_and_are_there_before_the_first_scene(view: View) -> None:
+    sized(view, 1280, 720)
+    view.page.route("**/scene*", lambda route: None)  # no answer comes
+    view.page.goto(f"{view.app.origin}/?program=training_loop&view=run")
+    tabs = "document.getElementById('views')"
+    view.until(
+        f"document.documentElement.dataset.view === 'run' && {tabs}.checkVisibility({{ visibilityProperty: true }})"
+    )
+    left = view.js(f"{tabs}.getBoundingClientRect().left")
+    view.page.unroute("**/scene*")
+    view.open("?program=training_loop&view=run")
+    assert view.js(f"{tabs}.getBoundingClientRect().left") == left
+
+
 def test_low_window_has_all_of_a_menu_and_a_lecture_with_its_graph(view: View) -> None:
     sized(view, 640, 400)  # 1280 x 800 at 200 %
     view.open("?program=weights")

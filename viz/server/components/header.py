@@ -73,8 +73,8 @@ def header() -> html.Header:
                 className="logo",
                 **also(data_act="home", aria_label="Backstep, to the gallery"),
             ),
+            views(),  # before the title, whose length is not known before the first scene
             html.Nav(id="crumbs", className="crumbs", **also(aria_label="Where you are")),
-            views(),
             html.Span(className="space"),
             html.Div(id="sections", className="for-player", hidden=True, role="group", **also(aria_label="Iterations")),
             html.Span(id="live-bar", className="live-bar", **also(aria_live="polite")),

@@ -145,7 +145,7 @@ export class Header {
 const isDisabled = (button) => button.disabled || button.ariaDisabled === "true";
 
 const ASIDE = ["tour", "revision", "way", "idle", "name"]; // what leaves the bar first where its title has no room
-const LAST = ["of", "count"]; // what leaves it where its last button has none
+const LAST = ["of", "count", "keys", "layout", "export", "share", "beside", "theme"]; // what leaves it where its last button has none
 
 /** Before the title or a button is cut, what is less needed steps aside. */
 function settle() {
