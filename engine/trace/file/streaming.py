@@ -133,7 +133,7 @@ class Stream:
         self._started_at = self._reported_at = time.monotonic()
         self._pauses = Pauses(recorder, selection, self._write_all) if pauses else None
         self._budget, self._holding = Budget(whole, ALL if pauses else selection), WrittenValues()
-        self._contents: dict[tuple[int, bool], tuple[int, int]] = {}  # by the id of what is kept, and whether whole:
+        self._contents: dict[tuple[int, bool], tuple[int, bytes]] = {}  # by the id of what is kept, and whether whole:
         # a value that it is, and where the file has it
         self._goal = 0
         self._closed = 0  # the entries of which no call goes on: a print may write more until then
@@ -436,8 +436,8 @@ class Stream:
         is_whole = self._budget.is_whole(values[number], is_made_again)
         while True:
             entry = values[number]
-            earlier, content = self._contents.get((id(entry), is_whole), (number, -1))
-            if content >= 0 and values[earlier] is entry:
+            earlier, content = self._contents.get((id(entry), is_whole), (number, b""))
+            if content and values[earlier] is entry:
                 self._writer.again(content)
                 return
             form = self._take(entry, is_whole)

@@ -9,13 +9,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import hashlib
 import os
 import re
 import sqlite3
 import stat
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Self
@@ -25,6 +23,7 @@ from ..events import AnyEvent, Damaged, Frame, OpCalled, Trace, Value, damaged_v
 from ..log_reader import value_of
 from ..summary import SAMPLE
 from .argument_types import check_arguments
+from .batches import Batch, Contents, checksum, digest_of
 from .budget import sample_value
 from .database import Database, Row, Rows, TraceFileError, blocks_kept, check_header, rows_at_once
 from .encoding import (
@@ -53,8 +52,6 @@ APPLICATION = 0x42737470
 SUFFIX = ".backstep"
 EMPTY = 40_000
 """Bytes of a file without events."""
-MOST_CONTENTS = 2**14
-"""Contents that are known without asking SQLite: equal ones mostly follow each other soon."""
 EVENT_ROW, VALUE_ROW, CONTENT_ROW = 30, 15, 100
 """Bytes of a row of `events`, of `tensor_values` and of `contents` with its index, besides texts and elements."""
 QUICK_CHECK = 16 * 2**20
@@ -81,11 +78,6 @@ def tables(schema: int) -> str:
     outline."""
     sql = _TABLES + (_OUTLINE if schema >= 3 else "")
     return sql if schema == 1 else re.sub(r"\n?\);\n", ", sum INTEGER NOT NULL);\n", sql)
-
-
-def checksum(*columns: Any) -> int:
-    """CRC-32 of the columns of a row, as texts (without the elements, which have a digest of their own)."""
-    return zlib.crc32("\x1f".join(map(str, columns)).encode("utf-8", "surrogatepass"))
 
 
 @functools.cache
@@ -144,10 +136,8 @@ class Writer:
             with contextlib.suppress(OSError):  # what was begun is not a trace, and would not be replaced by one
                 os.remove(self.path)
             raise TraceWriteError(self.path, reason) from error
-        self._events, self._values = _Batch(self._execute, "events", 5), _Batch(self._execute, "tensor_values", 3)
+        self._events, self._contents = Batch(self._execute, "events", 5), Contents(self._execute)
         self._counts = dict.fromkeys(("events", "stacks", "values"), 0)
-        self._contents: dict[bytes, int] = {}  # by their digests, the latest
-        self._count = 0
         self._sketch, self._blocks = Sketch(), 0
         self.bytes = EMPTY  # of what was written, and what SQLite adds to it: about the size of the file
         self._frames: Sequence[Frame] = ()
@@ -179,7 +169,7 @@ class Writer:
         except MalformedJson as error:
             raise TraceWriteError(self.path, f"event {row[0] + 1:,} is too large ({error})", SMALLER) from error
 
-    def value(self, value: Value) -> int:
+    def value(self, value: Value) -> bytes:
         """Append a value; equal ones are kept once, and one that is larger than is read as a sample.
 
         What it gives is for `again`.
@@ -191,50 +181,29 @@ class Writer:
         whole, stats = (_DAMAGED, None) if value.damaged else (0, _stats_text(value.stats))
         return self._value(value.dtype, value.shape, whole, little(value.sample).tobytes(), stats)
 
-    def elements(self, raw: bytes, dtype: str, shape: tuple[int, ...]) -> int:
+    def elements(self, raw: bytes, dtype: str, shape: tuple[int, ...]) -> bytes:
         """Append a value by all of its elements, in C order, at most `MOST_ARRAY` bytes."""
         return self._value(dtype, shape, 1, raw, None)
 
-    def again(self, content: int) -> None:
+    def again(self, content: bytes) -> None:
         """Append a value that is the same as an earlier one."""
-        pair = (self._counts["values"], content)
         self.bytes += VALUE_ROW
-        self._values.add(pair, zlib.crc32(b"%d\x1f%d" % pair))
         self._counts["values"] += 1
+        self._contents.use(content)
 
     def read(self, number: int) -> Value:
         """A value that was written before."""
-        self._values.write()
+        self._contents.write()
         row = self._execute(f"{_VALUES.format('')} WHERE tensor_values.id = ?", (number,)).fetchone()
         return _read_value(row)
 
-    def _value(self, dtype: str, sizes: tuple[int, ...], whole: int, raw: bytes, stats: str | None) -> int:
+    def _value(self, dtype: str, sizes: tuple[int, ...], whole: int, raw: bytes, stats: str | None) -> bytes:
         shape = shape_text(sizes)
         digest = digest_of(dtype, shape, whole, stats, raw)
-        content = self._contents.get(digest)
-        if content is None:
-            content = self._content((digest, dtype, shape, whole, raw, stats))
-            if len(self._contents) >= MOST_CONTENTS:
-                self._contents.clear()
-            self._contents[digest] = content
-        self.again(content)
-        return content
-
-    def _content(self, row: Row) -> int:
-        """Add a content; SQLite says whether it is there already, which it looks up anyway."""
-        digest, dtype, shape, whole, raw, stats = row
-        content = self._count
-        row_sum = checksum(content, digest.hex(), dtype, shape, whole, stats)
-        added = self._execute(
-            "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-            (content, *row, row_sum),
-        )
-        if not added.rowcount:
-            earlier = self._execute("SELECT id FROM contents WHERE digest = ?", (digest,)).fetchone()
-            return int(earlier[0])
-        self.bytes += len(raw) + len(stats or "") + CONTENT_ROW
-        self._count += 1
-        return content
+        if self._contents.add(digest, (dtype, shape, whole, raw, stats)):
+            self.bytes += len(raw) + len(stats or "") + CONTENT_ROW
+        self.again(digest)
+        return digest
 
     def stack(self, frames: Sequence[Frame]) -> None:
         """Append a call stack, outermost frame first."""
@@ -298,7 +267,7 @@ class Writer:
 
     def _commit(self) -> None:
         self._events.write()
-        self._values.write()
+        self._contents.write()
         self.meta("counts", self._counts)
         self._execute("COMMIT")
 
@@ -310,7 +279,8 @@ class Writer:
 
     def undo(self) -> None:
         """Go back to the last flush: what was written since could not be kept."""
-        self._events.waiting, self._values.waiting = [], []
+        self._events.drop()
+        self._contents.drop()
         with contextlib.suppress(sqlite3.Error):
             if self._db.in_transaction:  # SQLite may have gone back by itself
                 self._db.execute("ROLLBACK")
@@ -349,33 +319,6 @@ class Writer:
     def __exit__(self, kind: object, *_: object) -> None:
         with contextlib.suppress(TraceWriteError) if kind is not None else contextlib.nullcontext():
             self.close(complete=kind is None)  # after an error the file may be lost too: report the first error
-
-
-class _Batch:
-    """Rows of a table that are inserted together: SQLite is called, and Python waits for it, once for many."""
-
-    MOST = 64
-
-    def __init__(self, execute: Callable[[str, Sequence[Any]], object], table: str, columns: int) -> None:
-        self._execute, self._table = execute, table
-        self._row = f"({', '.join('?' * columns)})"
-        self._full = columns * self.MOST
-        self._columns = columns
-        self.waiting: list[Any] = []  # the columns of row after row
-
-    def add(self, row: Row, checksum: int) -> None:
-        """Take a row, with the checksum that it ends with."""
-        self.waiting += row
-        self.waiting.append(checksum)
-        if len(self.waiting) >= self._full:
-            self.write()
-
-    def write(self) -> None:
-        """Insert the rows that wait."""
-        waiting, self.waiting = self.waiting, []
-        if waiting:
-            rows = ", ".join([self._row] * (len(waiting) // self._columns))
-            self._execute(f"INSERT INTO {self._table} VALUES {rows}", waiting)  # noqa: S608 a table of ours
 
 
 def check_target(path: str) -> None:
@@ -733,14 +676,6 @@ def _sound_value(row: tuple[Any, ...]) -> bool:
 
 _DAMAGED = -1
 """In place of `whole`: the elements were damaged in the file that the trace was read from, and are not there."""
-
-
-def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes) -> bytes:
-    """A digest of a content, which differs for any other, and for a damaged one."""
-    marked = bool(whole) if whole in (0, 1) else whole
-    digest = hashlib.blake2b(f"{dtype}|{shape}|{marked}|{stats}|".encode(), digest_size=16)
-    digest.update(raw)
-    return digest.digest()
 
 
 def _read_value(row: tuple[Any, ...]) -> Value:

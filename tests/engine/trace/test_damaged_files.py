@@ -18,6 +18,7 @@ from engine.ops.op import REGISTRY
 from engine.trace.events import Trace
 from engine.trace.file import tracefile
 from engine.trace.file.argument_types import check_arguments
+from engine.trace.file.batches import checksum
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.encoding import (
@@ -27,7 +28,6 @@ from engine.trace.file.encoding import (
 from engine.trace.file.tracefile import (
     TraceWriteError,
     Writer,
-    checksum,
     open_trace,
     save,
     tables,

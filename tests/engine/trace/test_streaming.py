@@ -117,7 +117,7 @@ def test_gradient_that_is_several_values_is_written_once(tmp_path: Path, monkeyp
     taken: list[Any] = []
     take = Writer.elements
 
-    def elements(writer: Writer, raw: bytes, dtype: str, shape: tuple[int, ...]) -> int:
+    def elements(writer: Writer, raw: bytes, dtype: str, shape: tuple[int, ...]) -> bytes:
         taken.append(raw)
         return take(writer, raw, dtype, shape)
 

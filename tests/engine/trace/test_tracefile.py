@@ -27,6 +27,8 @@ from hypothesis import strategies as st
 
 import engine
 from engine.arrays import array
+from engine.trace.file import batches
+from engine.trace.file.batches import checksum
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import Database, TraceFileError
 from engine.trace.file.encoding import (
@@ -44,7 +46,6 @@ from engine.trace.file.tracefile import (
     SCHEMA,
     TraceWriteError,
     Writer,
-    checksum,
     open_trace,
     save,
     tally,
@@ -312,7 +313,7 @@ def test_saving_over_a_limit_is_explained_and_leaves_the_old_file(tmp_path: Path
 def test_writer_on_a_full_disk_says_so_at_every_call(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "f", every=1)
     writer._db.execute("PRAGMA max_page_count = 20")
-    arrays = [value_of(np.full(1000, i)) for i in range(50)]
+    arrays = [value_of(np.full(1000, i)) for i in range(100)]  # some wait for each other
     with pytest.raises(TraceWriteError) as found:
         list(map(writer.value, arrays))
     assert found.value.reason == "the disk is full"
@@ -391,6 +392,20 @@ def test_equal_values_are_kept_once(tmp_path: Path) -> None:
     assert len(open_trace(tmp_path / "f").values) == 50 and (tmp_path / "f").stat().st_size < 80_000
 
 
+def test_equal_values_are_kept_once_however_many_others_lie_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MOST_CONTENTS", 100)
+    writer = Writer(tmp_path / "f")
+    contents = [writer.value(value_of(np.full(3, i))) for _ in range(3) for i in range(350)]
+    writer.again(contents[5])
+    writer.close()
+    kept = [value.stats["max"] for value in open_trace(tmp_path / "f").values]
+    assert kept == [*range(350)] * 3 + [5]
+    with sqlite3.connect(tmp_path / "f") as db:
+        assert db.execute("SELECT count(*), max(id) FROM contents").fetchone() == (350, 349)
+
+
 def test_file_is_let_go_of_with_its_trace(tmp_path: Path) -> None:
     save(sample_trace(), tmp_path / "f")
     found = open_trace(tmp_path / "f")
@@ -438,7 +453,7 @@ def test_recording_killed_within_a_flush_opens_up_to_the_one_before(tmp_path: Pa
         writer.event(tr.ModeChanged(i, -1, True))
     writer.flush()
     writer._db.execute("PRAGMA cache_size = 1")
-    for i in range(20, 40):
+    for i in range(20, 100):
         writer.value(value_of(np.random.default_rng(i).random(2000)))
         writer.event(tr.ModeChanged(i, -1, True))
     (tmp_path / "dead").mkdir()
@@ -448,7 +463,7 @@ def test_recording_killed_within_a_flush_opens_up_to_the_one_before(tmp_path: Pa
     found = open_trace(tmp_path / "dead" / "f")
     assert len(found.events) == 20 and len(found.values) == 0 and found.meta["incomplete"]
     assert (tmp_path / "dead" / "f-journal").exists()
-    assert len(open_trace(tmp_path / "f").events) == 40
+    assert len(open_trace(tmp_path / "f").events) == 100
 
 
 def test_event_beyond_the_limits_of_reading_is_not_written(tmp_path: Path) -> None:

@@ -38,12 +38,13 @@ import viz.server.programs
 from engine.arrays.session import slot
 from engine.trace.events import Damaged, Trace
 from engine.trace.file import tracefile
+from engine.trace.file.batches import checksum, digest_of
 from engine.trace.file.consistency import open_checked
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.measures import COLUMNS, Measures
 from engine.trace.file.outline import ARRAYS, row_sum
 from engine.trace.file.streaming import Stream
-from engine.trace.file.tracefile import APPLICATION, SCHEMA, checksum, digest_of, open_trace, save, tables
+from engine.trace.file.tracefile import APPLICATION, SCHEMA, open_trace, save, tables
 from engine.trace.recorder import Recorder
 from engine.trace.source import Places
 from tests.engine.trace.equality import event_fields, values_equal
