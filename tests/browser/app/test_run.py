@@ -57,6 +57,8 @@ def test_run_opens_as_a_whole_and_a_cell_leads_to_its_parameter(opened: Callable
     view.until("document.documentElement.dataset.view === 'graph' && backstep.selection()")
     assert view.js("backstep.scene().section.label") == "step = 2"
     assert view.js("backstep.scene().nodes.find(node => node.id === backstep.selection()).label") == "model.0.weight"
+    bottoms = view.js("['#story h1', '#story'].map(one => document.querySelector(one).getBoundingClientRect().bottom)")
+    assert bottoms[0] <= bottoms[1] - 16  # the last 16 pixels fade out
 
     view.page.keyboard.press("r")
     view.until("document.documentElement.dataset.view === 'run'")
