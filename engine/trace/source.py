@@ -324,7 +324,7 @@ class Sources:
         >>> Sources({"a.py": text}).argument_name(call, use, "x")
         'batch'
         """
-        call, function = self.node(outer), self._function(inner)
+        call, function = self.node(outer), self.function(inner)
         if not isinstance(call, ast.Call) or function is None or any(isinstance(one, ast.Starred) for one in call.args):
             return None
         of_self = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
@@ -342,7 +342,7 @@ class Sources:
         value = values.get(name)
         return value.id if isinstance(value, ast.Name) else None
 
-    def _function(self, frame: Frame) -> ast.FunctionDef | None:
+    def function(self, frame: Frame) -> ast.FunctionDef | None:
         """The function in which a frame's expression is written; None for a lambda, a comprehension or a module."""
         node, above = self.node(frame), self.file(frame.file).above
         while node in above:

@@ -16,13 +16,14 @@ OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 
 MISTAKES: frozenset[Kind] = frozenset({
     "not-zeroed", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted", "loss-dimension",
-    "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "flat-scores", "padding", "negated", "one-class",
+    "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "target-range", "view-order",
+    "flat-scores", "padding", "negated", "one-class",
     "swapped", "constant-term", "attention-dimension", "same-target", "alike-units", "write", "cut", "copy", "shape",
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 
 MAKE_GROW: frozenset[Kind] = frozenset({
-    "not-zeroed", "other-loss", "unused-clip", "no-logarithm", "log-target", "negated",
+    "not-zeroed", "other-loss", "unused-clip", "no-logarithm", "log-target", "negated", "target-range",
 })  # fmt: skip
 """Mistakes after which numbers may grow until they overflow."""
 

@@ -17,6 +17,7 @@ from .losses.negated import negated_losses
 from .losses.padding import counted_padding
 from .losses.same_target import same_targets
 from .losses.temperature import flat_scores
+from .losses.view_order import view_orders
 from .losses.wrong_loss import wrong_losses
 from .overflow import growth
 from .untrained import unlisted, unreached
@@ -45,7 +46,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     alike = alike_units(facts)
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
     losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts), negated_losses(facts)
-    text = attention_over_batch(facts), constant_terms(facts), same_targets(facts)
+    text = attention_over_batch(facts), constant_terms(facts), same_targets(facts), view_orders(facts)
     later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, *text, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in pairs:

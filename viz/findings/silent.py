@@ -195,10 +195,14 @@ class _Search:
     # -- paths that are cut ---------------------------------------------------------------------------------------
 
     def half(self) -> Iterator[Finding]:
-        """An op of a tensor and of its own detached copy."""
+        """An op of a tensor and of its own detached copy.
+
+        Their difference is 0 and its derivative 1, which is written for that: a policy's ratio with its probabilities
+        of now, and estimators that let a gradient through.
+        """
         for event, called in self.runs():
             inputs = [i for i in called.inputs if i.tensor is not None]
-            if len(inputs) != 2 or called.node is None:
+            if len(inputs) != 2 or called.node is None or labels.written_name(called) == "sub":
                 continue
             for live, cut in (inputs, inputs[::-1]):
                 producer = self.facts.producer(cut.tensor, cut.version) if cut.tensor in self.facts.tensors else None

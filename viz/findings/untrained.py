@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.arrays.element_types import is_float
 from engine.trace.events import (
@@ -365,22 +366,50 @@ def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: 
     op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
     op_fact = facts.ops[op]
     frame = facts.frames.get(op_fact.event.stack)
-    many = len(tensors) > 1
-    them, stay = ("them", "they never change") if many else ("it", "it never changes")
     names = text.join(all_names) if len(all_names) <= MOST_NAMED else f"{all_names[0]} and others"
-    if frame is not None:
-        names = f"{_used_at(facts, tensors, frame)} in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"
-    why = (
-        f"{module} uses {names}, and gradients reach {them}. But {module} does not list {them} among its "
-        f"parameters, so {optimizer} does not hold {them}: {stay}."
-    )
+    assignment = _assignment_in_forward(facts, frame, set(all_names)) if frame is not None else None
+    count = len(tensors) if assignment is None else len(all_names)  # each call has its own
+    them, stay = ("them", "they never change") if count > 1 else ("it", "it never changes")
+    why = f"does not list {them} among its parameters, so {optimizer} does not hold {them}: {stay}."
     fix = (
         "Keep layers in nn.ModuleList or nn.ModuleDict, and single parameters in nn.ParameterList: a module does not "
         "look into a plain list."
     )
-    label = f"{len(tensors)} parameters are in no optimiser" if many else f"{all_names[0]} is in no optimiser"
+    if frame is not None:
+        at = f"in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"
+        names = f"{_used_at(facts, tensors, frame) if assignment is None else names} {at}"
+    if frame is not None and assignment is not None:
+        why = (
+            f"creates {them} again in each call, in {facts.line(replace(frame, line=assignment))}, with new initial "
+            f"values, and {optimizer} does not hold {them}: nothing that {'they learn' if count > 1 else 'it learns'} "
+            "is kept."
+        )
+        fix = f"Create {them} once, in `__init__`, before the optimiser is created."
+    why = f"{module} uses {names}, and gradients reach {them}. But {module} {why}"
+    label = f"{count} parameters are in no optimiser" if count > 1 else f"{all_names[0]} is in no optimiser"
     line = facts.line_number(op_fact.event.stack)
     return Finding("unlisted", op_fact.event.index, op_fact.id, label, why, fix, line)
+
+
+def _assignment_in_forward(facts: Facts, frame: Frame, names: set[str]) -> int | None:
+    """The line of the call at a frame's function that creates all leaves of these names; None if there is none.
+
+    It assigns a layer to the variable `head` of `head.weight`, or a parameter to the attribute `scale` of `net.scale`.
+    """
+    function = facts.sources.function(frame)
+    for node in ast.walk(function) if function is not None and function.name != "__init__" else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+            kind = ast.unparse(node.value.func).rsplit(".", 1)[-1]
+            match node.targets[0]:
+                case ast.Name(id=variable) if kind[:1].isupper():
+                    created = {name for name in names if name == variable or name.startswith(f"{variable}.")}
+                case ast.Attribute(value=ast.Name(id="self"), attr=variable) if kind[:1].isupper():
+                    created = {name for name in names if variable in name.split(".")[1:]}
+                case _:
+                    continue
+            if created == names:
+                return node.lineno
+    return None
 
 
 def _used_at(facts: Facts, tensors: list[int], frame: Frame) -> str:

@@ -58,6 +58,8 @@ FindingKind = Literal[
     "one-class",  # a loss of the softmax of a single number, which is always 1
     "swapped",  # a loss with its target first and its prediction second
     "sigmoid-twice",  # binary cross entropy, which takes scores, of probabilities
+    "target-range",  # a binary cross entropy with targets below 0 or above 1
+    "view-order",  # a view that gives two dimensions each other's size does not swap them
     "flat-scores",  # a cross entropy of cosines that are multiplied by a temperature below 1
     "negated",  # updates make the probabilities of the targets smaller, because of the loss's sign
     "constant-term",  # a loss adds the value of another without its graph

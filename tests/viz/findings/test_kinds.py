@@ -30,6 +30,7 @@ from .losses import (
     test_padding,
     test_same_target,
     test_temperature,
+    test_view_order,
     test_wrong_loss,
 )
 from .updates import test_clipping, test_other_loss, test_zeroing
@@ -51,6 +52,8 @@ PROGRAMS: dict[Kind, str] = {
     "alike-units": test_dead_units.ALIKE.format(**test_dead_units.AS_IT_IS),
     "exploding": test_vanishing.GROWING,
     "loss-dimension": test_wrong_loss.HEAD + "F.nll_loss(F.log_softmax(x, dim=0), y).backward()\n",
+    "target-range": test_wrong_loss.HEAD + "F.binary_cross_entropy_with_logits(x, x.detach() * 2).backward()\n",
+    "view-order": test_view_order.HEAD + "h.view(7, 6, 5).square().sum().backward()\n",
     "no-logarithm": test_wrong_loss.HEAD + "F.nll_loss(F.softmax(x, dim=1), y).backward()\n",
     "log-target": (
         f"{test_kl_divergence.HEAD}F.kl_div(F.log_softmax(x, -1), F.log_softmax(y, -1), reduction='sum').backward()\n"

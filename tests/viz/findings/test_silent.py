@@ -221,3 +221,8 @@ def test_products_that_should_be_element_by_element_are_in_the_text(tmp_path: Pa
 )
 def test_products_that_may_be_meant_are_not_found(code: str, tmp_path: Path) -> None:
     assert products(code, tmp_path) == []
+
+
+def test_ratio_with_its_own_detached_copy_is_meant(tmp_path: Path) -> None:
+    code = "x = torch.ones(3, requires_grad=True)\nlogp = x * 2\n((logp - logp.detach()).exp() * 3).sum().backward()"
+    assert found(of(code, tmp_path)) == []

@@ -112,3 +112,27 @@ def test_only_parameters_that_the_quoted_expression_uses_are_named(forward: str,
     (one,) = unlisted(collect(recorded(source.format(layers="list", params="net.parameters()"), tmp_path)))
     assert one.why.startswith(f"net uses {named} (line 21), and gradients reach them")
     assert "self.up" not in one.why
+
+
+CREATED = """        head = nn.Linear(2, 1)
+        return head(x)
+"""
+REPLACED = """        self.head = nn.Linear(2, 1)
+        return self.head(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("forward", "name", "iterations"), [(CREATED, "head", 1), (CREATED, "head", 2), (REPLACED, "net.head", 1)]
+)
+def test_layers_that_each_call_creates_are_told_from_a_plain_list(
+    forward: str, name: str, iterations: int, tmp_path: Path
+) -> None:
+    source = NET.replace("        return self.head(x)\n", forward).replace(
+        "range(2):\n    opt", f"range({iterations}):\n    opt"
+    )
+    (one,) = unlisted(collect(recorded(source.format(layers="nn.ModuleList", params="net.parameters()"), tmp_path)))
+    assert one.label == "2 parameters are in no optimiser" and one.line == 14
+    assert one.why.startswith(f"net uses {name}.weight and {name}.bias in ")
+    assert "again in each call, in line 13, with new initial values, and SGD does not hold" in one.why
+    assert "once, in `__init__`, before the optimiser is created" in one.fix

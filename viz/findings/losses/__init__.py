@@ -1,1 +1,1 @@
-"""Losses that receive something other than they expect, such as probabilities or padding, or have the wrong sign."""
+"""Losses that receive something other than they expect, such as probabilities, padding or mixed rows, or have the wrong sign."""

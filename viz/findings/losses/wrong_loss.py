@@ -1,5 +1,5 @@
 """Losses whose softmax runs over the wrong dimension, over one number, twice, or is missing, and losses whose arguments
-are swapped.  Pure."""
+are swapped or whose targets are not probabilities.  Pure."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ OF_LOGARITHMS = frozenset({"nll_loss", "ctc_loss"})
 """Losses that are computed of logarithms of probabilities."""
 OF_PROBABILITIES = OF_LOGARITHMS | frozenset({"binary_cross_entropy", "mse_loss", "l1_loss", "smooth_l1_loss"})
 """Losses that are computed of probabilities or their logarithms."""
+OUTSIDE = 1e-3
+"""How far a target may be below 0 or above 1 by rounding."""
 OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
 """Ops that a loss of scores consists of; cross_entropy begins with log_softmax."""
 
@@ -26,7 +28,7 @@ def wrong_losses(facts: Facts) -> list[Finding]:
     """The first loss of each of these kinds: nll_loss, ctc_loss or a distribution after a softmax over a dimension that
     is not the classes'; one of these losses of probabilities without a logarithm; a cross entropy that receives
     probabilities instead of scores; a loss of the softmax of one number; and a binary cross entropy with its target
-    first.
+    first, or with targets below 0 or above 1.
 
     Cost: linear in the ops.
     """
@@ -57,6 +59,7 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         yield from _probabilities_of_distribution(facts, event)
     if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
         yield from _swapped(facts, event)
+        yield from _outside(facts, event)
     before = origin(facts, event.inputs[0], picks=True) if name in OF_PROBABILITIES | OF_SCORES else None
     if before is None:
         return
@@ -189,3 +192,31 @@ def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:
             "gradient and the first does not, so the loss and its gradients are not the intended ones."
         )
         yield about("swapped", facts, event, "prediction and target swapped", why, "Swap the first two arguments.")
+
+
+def _outside(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    """Targets that are not probabilities, as classes -1 and 1 or a mask of 0 and 255.
+
+    A loss with weights, or of each element, may leave out the elements whose target only marks them.
+    """
+    target = facts.read(event.inputs[1])
+    if target is None or event.attrs.get("reduction") == "none" or any(one.name == "weight" for one in event.inputs):
+        return
+    array = target.array
+    if array is not None and array.size:
+        least, most = float(array.min()), float(array.max())
+    else:
+        least, most = target.stats.get("min", 0.0), target.stats.get("max", 0.0)
+    if not (least < -OUTSIDE or most > 1 + OUTSIDE):
+        return
+    why = (
+        f"{written_at(facts, event)} expects targets between 0 and 1, but these lie between {text.number(least)} and "
+        f"{text.number(most)}. For a target outside, the loss keeps falling, also below 0, as the "
+        "prediction moves to one extreme."
+    )
+    fix = "Pass targets between 0 and 1."
+    if least >= 0:
+        fix = f"Divide the targets by {text.number(most)}, or compare them: `(target > 0).float()`."
+    elif least >= -1 and most <= 1:
+        fix = "Pass `(target + 1) / 2`, which turns -1 and 1 into 0 and 1."
+    yield about("target-range", facts, event, "targets outside of 0 to 1", why, fix)

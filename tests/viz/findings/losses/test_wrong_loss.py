@@ -76,6 +76,13 @@ HEAD = (
         ("F.cross_entropy(F.softmax(x, dim=1)[1:], y[1:])", "softmax taken twice", "to them again"),
         ("F.cross_entropy(F.softmax(x.view(3, 2, 2), 2)[:, -1], y // 2)", "softmax taken twice", "to them again"),
         ("F.binary_cross_entropy_with_logits(torch.sigmoid(x)[:2], x.detach()[:2] * 0)", "sigmoid taken twice", ""),
+        ("F.binary_cross_entropy_with_logits(x, x.detach() * 255)", "targets outside of 0 to 1", "between 255 and 255"),
+        ("F.binary_cross_entropy_with_logits(x, -x.detach())", "targets outside of 0 to 1", "between -1 and -1"),
+        (
+            "F.binary_cross_entropy_with_logits(x, x.detach() * 2)",
+            "targets outside of 0 to 1",
+            "below 0",
+        ),
     ],
 )
 def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp_path: Path) -> None:
@@ -94,6 +101,10 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "F.cross_entropy(x, y)",
         "F.nll_loss(F.softmax(x, dim=1).log(), y)",
         "F.binary_cross_entropy(torch.sigmoid(x), x.detach() * 0)",
+        "F.binary_cross_entropy_with_logits(x, x.detach() * 0.9)",
+        "F.binary_cross_entropy_with_logits(x, x.detach() * 1.0001)",  # rounding
+        "F.binary_cross_entropy_with_logits(x, -x.detach(), weight=torch.zeros(3, 4))",  # -1 marks what does not count
+        "F.binary_cross_entropy_with_logits(x, -x.detach(), reduction='none')[0].sum()",
         "(F.softmax(x, 0) * F.log_softmax(x, 0)).sum()",
         "(F.softmax(x[:, :1], 1) @ x[:1]).pow(2).sum()",  # attention to one position
         "F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(x))",
@@ -138,3 +149,17 @@ def test_two_mistakes_of_one_loss_are_both_said(line: str, labels: list[str], tm
     findings = wrong_losses(collect(recorded(f"{HEAD}{line}.backward()\n", tmp_path)))
     assert [one.label for one in findings] == labels
     assert findings[0].fix == "Write dim=-1."
+
+
+@pytest.mark.parametrize(
+    ("target", "fix"),
+    [
+        ("x.detach() * 255", "Divide the targets by 255, or compare them: `(target > 0).float()`."),
+        ("torch.tensor([1.0, -1, 1, -1]).expand(3, 4)", "Pass `(target + 1) / 2`, which turns -1 and 1 into 0 and 1."),
+        ("x.detach() * -3", "Pass targets between 0 and 1."),
+    ],
+)
+def test_targets_outside_have_a_fix_by_their_range(target: str, fix: str, tmp_path: Path) -> None:
+    line = f"F.binary_cross_entropy_with_logits(x, {target}).backward()\n"
+    (finding,) = wrong_losses(collect(recorded(f"{HEAD}{line}", tmp_path)))
+    assert finding.fix == fix
