@@ -52,8 +52,9 @@ class RunFinding:
 def run_findings(run: Overview) -> list[RunFinding]:
     """The problems of a run, the worst first.  Cost: linear in the cells of the overview.
 
-    Consequences of another finding are left out: after a nan everything is nan, and if gradients vanish, updates are
-    small.  So are the iterations in which a GradScaler looks for its scale.
+    Consequences of another finding are left out: after a nan everything is nan, if gradients vanish, updates are small,
+    and if the learning rate is 0, the loss stays as it is.  So are the iterations in which a GradScaler looks for its
+    scale.
     """
     run = _without_search(run)
     result = next(filter(None, (list(search(run)) for search in _WORST)), [])
@@ -61,7 +62,8 @@ def run_findings(run: Overview) -> list[RunFinding]:
     if result:
         return [*result, *(one for one in dead if one.column < result[0].column)]
     rate, depth = list(_rate(run)), list(_depth(run))
-    searches = (search for search in _OVER_TIME if search is not _updates or not (rate or depth))
+    effects = (_updates, _stalled) if rate else (_updates,) if depth else ()
+    searches = (search for search in _OVER_TIME if search not in effects)
     return [*rate, *depth, *(one for search in searches for one in search(run)), *dead]
 
 

@@ -160,7 +160,7 @@ ZEROS = TRAINING.replace("opt = ", "torch.nn.init.constant_(model[0].weight, 1e3
     ],
     ids=["none", "one", "instead of another"],
 )
-def test_findings_that_come_late_leave_the_grid_where_it_is(
+def test_findings_that_come_late_leave_the_grid_where_it_is_while_it_is_used(
     opened: Callable[[str], View], source: str, before: list[str], after: list[str]
 ) -> None:
     view = opened(source)
@@ -172,11 +172,17 @@ def test_findings_that_come_late_leave_the_grid_where_it_is(
     view.page.get_by_text("Looking for mistakes").wait_for()
     assert labels.all_inner_texts() == before
     top = grid.bounding_box()["y"]
+    grid.hover()
     waiting[0]()
     view.page.get_by_text("Looking for mistakes").wait_for(state="detached")
     assert labels.all_inner_texts() == after
     assert grid.bounding_box()["y"] == pytest.approx(top, abs=1)
     assert view.page.locator("#run-findings details[open]").count() == len(before)
+
+
+def test_finding_that_comes_late_is_open_where_nobody_uses_the_grid(opened: Callable[[str], View]) -> None:
+    view = opened(BROADCAST)
+    view.page.locator("#run-findings details[open] p").wait_for()
 
 
 def test_findings_are_listed_once_though_the_view_was_opened_twice_before_they_came(

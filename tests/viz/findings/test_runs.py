@@ -112,6 +112,7 @@ def test_a_learning_rate_of_zero_is_found_where_nothing_changes() -> None:
     finding = one(run(rate=np.zeros(COLUMNS), ratio=run().rows["ratio"] * 0))
     assert (finding.kind, finding.label) == ("faded-rate", "The learning rate is 0")
     assert finding.why.startswith("In all 40 iterations")
+    assert one(run(rate=np.zeros(COLUMNS), ratio=run().rows["ratio"] * 0, loss=2 + 0 * STEPS)).kind == "faded-rate"
     late = run(rate=np.where(LATE, 0.1, 0.0), ratio=where(~LATE, 0, "ratio"))
     assert one(late).label == "The learning rate is 0 in the first 20 iterations"
     assert run_findings(run(rate=np.where(STEPS, 0.1, 0.0), ratio=where(STEPS == 0, 0, "ratio"))) == []  # a warm-up

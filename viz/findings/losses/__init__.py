@@ -1,1 +1,1 @@
-"""Losses that receive something other than they expect, such as probabilities, padding or mixed rows, or have the wrong sign."""
+"""Losses that receive what they do not expect, such as probabilities, padding or mixed rows, or have a wrong sign."""

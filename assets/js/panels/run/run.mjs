@@ -39,7 +39,11 @@ export class RunView {
     this.hasMore = false; // whether the findings in the graphs were asked for
     /** @type {{ row: number, column: number } | null} where the keys are */
     this.cell = null;
+    this.isTouched = false;
     document.addEventListener("backstep:theme", () => this.draw());
+    for (const kind of ["pointermove", "pointerdown", "wheel", "keydown"]) {
+      document.addEventListener(kind, ({ target }) => { this.isTouched ||= target instanceof Element && target.closest("#run-plot") !== null; }, { passive: true });
+    }
     window.addEventListener("resize", () => { if (this.run && this.each !== this.rowHeight()) this.draw(); });
   }
 
@@ -126,8 +130,8 @@ export class RunView {
     first("#run-choice .hint").textContent = isSingle(run) ? "per parameter, the last layers first" : run.calls.length ? "per parameter: its .grad after each backward call" : "per parameter and iteration";
     fill(byId("run-findings"));
     this.findings = [];
+    this.isTouched = false;
     this.list(run.findings);
-    byId("run-findings").querySelector("details")?.setAttribute("open", "");
     byId("run-plot").hidden = !run.labels.length;
     if (!run.labels.length) fill(byId("run-head"), h("h2", {}, "The whole run"), h("p.hint", {}, "No iteration calls backward(), so there are no gradients to show."));
     fill(byId("run-words"), run.labels.length ? inWords(run) : "");
@@ -140,7 +144,7 @@ export class RunView {
 
   /**
    * Adds findings to the list.  Causes come before what they do to the numbers, or, as open as it was, in the place of a finding that
-   * they explain.  Others that come late are closed, so that the grid below stays where it is.
+   * they explain.  Others that come late are closed if the grid is in use, so that it stays where it is.
    * @param {RunOverview["findings"]} findings
    */
   list(findings) {
@@ -158,6 +162,7 @@ export class RunView {
       else list.append(item);
     }
     if (!list.isConnected && list.childElementCount) place.prepend(list);
+    if (!this.isTouched && !list.querySelector("details[open]")) list.querySelector("details")?.setAttribute("open", "");
   }
 
   /** @param {RunOverview["findings"][0]} finding */
