@@ -11,7 +11,8 @@ from ...reading.facts import Facts
 from ..finding import Finding
 from .about_loss import about, producer_of, written_at
 
-VIEWS = frozenset({"view", "reshape", "_unsafe_view", "_reshape_alias"})
+VIEWS = ("view", "reshape")
+"""Their names as they are written."""
 PADDING = frozenset({"cat", "pad", "constant_pad_nd"})
 """Ops before a view that shifts rows on purpose, as relative positions in attention do."""
 
@@ -25,7 +26,7 @@ def view_orders(facts: Facts) -> list[Finding]:
     """
     for op in facts.ops:
         event = op.event
-        if event.call is not None or event.name not in VIEWS or not event.outputs[0].requires_grad:
+        if event.call is not None or labels.written_name(event) not in VIEWS or not event.outputs[0].requires_grad:
             continue
         source = facts.tensors.get(event.inputs[0].tensor) if event.inputs[0].tensor is not None else None
         if source is None or not is_reordered(source.shape, event.outputs[0].shape):
@@ -56,7 +57,7 @@ def is_reordered(before: Sequence[int], after: Sequence[int]) -> bool:
 
 
 def _finding(facts: Facts, event: OpCalled, shape: Sequence[int]) -> Finding:
-    name = event.name.strip("_").removeprefix("unsafe_")
+    name = labels.written_name(event)
     result = event.outputs[0].shape
     why = (
         f"{written_at(facts, event)} turns {text.shape(shape)} into {text.shape(result)} without moving an element: "
