@@ -80,9 +80,7 @@ of a sum add up."""
 _FLAT = "Fix the op that produced the inf: this one only multiplied it."
 _FIX_THE_INF = "inf ÷ inf, inf − inf and 0 · inf are nan. Fix the op that produced the inf."
 _FIX_FORWARD = "Fix the op that produced the {kind} in the forward pass: backward only passes it on."
-_LEFT_OUT = (
-    " The GradScaler leaves out this update and lowers its scale: so it finds one that fits, if later ones are finite."
-)
+_LEFT_OUT = " The GradScaler leaves out this update and lowers its scale: a problem only if it goes on for ever."
 _OVERFLOW = "The largest {dtype} number is {most}: keep the numbers before this op smaller."
 
 

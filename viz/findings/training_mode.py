@@ -192,11 +192,7 @@ def _finding(
     if len(paths) > MOST_NAMED:
         names = [names[0], text.count(len(paths) - 1, "other module")]
     frames = run.whole.stacks[evaluation.stack] if 0 <= evaluation.stack < len(run.whole.stacks) else ()
-    where = "a call without gradients"
-    if frames:
-        where = f"`{source(run.whole, frames[-1], 48)}` in line {frames[-1].line}"
-        if len({stack[-1].file for stack in run.whole.stacks if stack}) > 1:
-            where = f"{where} of {frames[-1].file}"
+    where = _place(run, frames[-1], 48) if frames else "a call without gradients"
     model = paths[0][0]
     why = (
         f"In {many:,} of {len(columns):,} iterations, from {run.sections[section].name} on, {text.join(names)} "
@@ -205,6 +201,12 @@ def _finding(
     )
     fix = f"Call {model}.train() after each evaluation, or at the beginning of each epoch."
     return ModeFinding(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)
+
+
+def _place(run: Run, frame: Frame, most: int) -> str:
+    """The expression at a frame, in at most so many characters, and its line; with the file if there are several."""
+    place = f"`{source(run.whole, frame, most)}` in line {frame.line}"
+    return f"{place} of {frame.file}" if len({one[-1].file for one in run.whole.stacks if one}) > 1 else place
 
 
 def dropout_in_evaluation(run: Run) -> ModeFinding | None:
@@ -216,9 +218,8 @@ def dropout_in_evaluation(run: Run) -> ModeFinding | None:
     """
     whole, outline = run.whole, run.outline
     calls = _active_dropouts(whole)
-    if not calls or not any(".eval()" in one for one in whole.files.values()):
-        return None
-    if any("checkpoint(" in one for one in whole.files.values()):
+    texts = whole.files.values()
+    if not calls or not any(".eval()" in one for one in texts) or any("checkpoint(" in one for one in texts):
         return None
     events = np.intersect1d(np.flatnonzero(np.isin(outline.stacks, list(calls))), outline.where(OpCalled))
     changes = np.array([-1, *(event for event, _ in outline.modes)])
@@ -228,7 +229,7 @@ def dropout_in_evaluation(run: Run) -> ModeFinding | None:
     for event in events[~enabled].tolist():
         frame = calls[int(outline.stacks[event])]
         if frame in trained:
-            return _active(run, event, frame)
+            return _dropout_finding(run, event, frame)
     return None
 
 
@@ -259,12 +260,12 @@ def _is_active_dropout(node: ast.AST | None, file: str) -> bool:
     )
 
 
-def _active(run: Run, event: int, frame: Frame) -> ModeFinding:
+def _dropout_finding(run: Run, event: int, frame: Frame) -> ModeFinding:
     starts = [section.start for section in run.sections]
     section = bisect_right(starts, event) - 1
     why = (
-        f"`{source(run.whole, frame, 60)}` in line {frame.line} also runs without gradients, in an evaluation, and "
-        "drops elements there: eval() does not reach it, because the function is active unless `training` is False."
+        f"{_place(run, frame, 60)} also runs without gradients, in an evaluation, and drops elements "
+        "there: eval() does not reach it, because the function is active unless `training` is False."
     )
     fix = "Pass `training=self.training`, or use the module nn.Dropout, which has the mode of the model."
     where = f", in {run.sections[section].name}" if run.is_divided else ""

@@ -132,8 +132,7 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     Cost: linear in the gradients, the updates and the backward calls if a file has their numbers, else also in the
     elements of their values. No other events are read, except those of one iteration, for the order of the parameters.
     """
-    scales = loss_scales(trace, outline)
-    measures = without_scales(measured(trace, outline), scales, outline)
+    measures, scales = _without_scales(trace, outline)
     run = _table(trace, outline, sections, measures)
     starts, columns = np.array([section.start for section in sections]), np.array(run.first, dtype=np.int64)
     trained = columns[~np.isnan(run.rows["ratio"]).all(axis=0)]
@@ -145,6 +144,12 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
         run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.values()),
         left_out=_left_out(run, _section_of(starts, list(scales))),
     )  # fmt: skip
+
+
+def _without_scales(trace: Trace, outline: Outline) -> tuple[Measures, dict[int, float]]:
+    """The numbers of a run without the scale of a GradScaler, and that scale by the event of each call that has one."""
+    scales = loss_scales(trace, outline)
+    return without_scales(measured(trace, outline), scales, outline), scales
 
 
 def _left_out(run: Overview, scaled: np.ndarray) -> frozenset[int]:
@@ -227,8 +232,8 @@ def _curve(losses: Mapping[int, float], count: int) -> tuple[np.ndarray, tuple[b
 
 def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overview:
     """The overview of a program without iterations, with one column for each backward call that reaches a parameter."""
-    scales = loss_scales(trace, outline)
-    run = _table(trace, outline, calls, without_scales(measured(trace, outline), scales, outline))
+    measures, scales = _without_scales(trace, outline)
+    run = _table(trace, outline, calls, measures)
     columns = np.flatnonzero(np.isfinite(run.rows["norm"]).any(axis=0))
     nowhere = (0,) * len(columns)  # the program is its own only section
     return replace(

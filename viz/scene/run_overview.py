@@ -207,7 +207,7 @@ def document(
         "joined": overview.joined,
         "calls": list(overview.calls),
         "updates": overview.updates,
-        "scales": [*whole.scales[:1], *whole.scales[1:][-1:]],
+        "scales": [*whole.scales[:1], *whole.scales[-1:]],
         "left_out": len(whole.left_out),
         "skipped": int(overview.skipped.sum()),
         "ops": whole.ops,

@@ -37,7 +37,7 @@ def digest_of(dtype: str, shape: str, whole: int, stats: str | None, raw: bytes)
 
 
 class Batch:
-    """Rows of a table."""
+    """Rows of a table, of which `MOST_ROWS` are inserted at once."""
 
     def __init__(self, execute: Execute, table: str, columns: int) -> None:
         self._execute, self._table = execute, table
@@ -73,9 +73,9 @@ class Contents:
         self._contents, self._values = Batch(execute, "contents", 8), Batch(execute, "tensor_values", 3)
         self._ids: dict[bytes, int] = {}  # by digest, the latest
         self._new: dict[bytes, Row] = {}
-        self._waiting = deque[bytes]()
+        self._waiting = deque[tuple[int, bytes]]()  # values, each with the digest of its content
         self._bytes = 0
-        self._count = self._value_count = 0
+        self._count = 0
         self._has_forgotten = False
 
     def add(self, digest: bytes, row: Row) -> bool:
@@ -86,16 +86,16 @@ class Contents:
         self._bytes += len(row[3])
         return True
 
-    def use(self, digest: bytes) -> None:
-        """Append a value that has this content, which was added before."""
-        self._waiting.append(digest)
+    def use(self, number: int, digest: bytes) -> None:
+        """Take a value, by its number, that has a content which was added before."""
+        self._waiting.append((number, digest))
         if len(self._waiting) >= MOST_ROWS or self._bytes >= MOST_BYTES:
             self.write()
 
     def write(self) -> None:
         """Insert what waits."""
         if self._has_forgotten:
-            self._look_up({digest for digest in self._waiting if digest not in self._ids})
+            self._look_up({digest for _, digest in self._waiting if digest not in self._ids})
         for digest, row in self._new.items():
             if digest not in self._ids:
                 self._ids[digest] = self._count
@@ -106,8 +106,8 @@ class Contents:
         self._new, self._bytes = {}, 0
         self._contents.write()
         while self._waiting:
-            pair = (self._value_count, self._ids[self._waiting.popleft()])
-            self._value_count += 1
+            number, digest = self._waiting.popleft()
+            pair = (number, self._ids[digest])
             self._values.add(pair, zlib.crc32(b"%d\x1f%d" % pair))
         self._values.write()
         if len(self._ids) >= MOST_CONTENTS:
@@ -123,6 +123,6 @@ class Contents:
     def drop(self) -> None:
         """Let go of what waits."""
         self._new, self._bytes = {}, 0
-        for waiting in (self._contents, self._values):
-            waiting.drop()
         self._waiting.clear()
+        self._contents.drop()
+        self._values.drop()

@@ -188,8 +188,8 @@ class Writer:
     def again(self, content: bytes) -> None:
         """Append a value that is the same as an earlier one."""
         self.bytes += VALUE_ROW
-        self._counts["values"] += 1
-        self._contents.use(content)
+        number, self._counts["values"] = self._counts["values"], self._counts["values"] + 1
+        self._contents.use(number, content)
 
     def read(self, number: int) -> Value:
         """A value that was written before."""

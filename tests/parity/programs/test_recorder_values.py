@@ -410,7 +410,7 @@ def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(t
     assert run_findings(found) == [] and in_iterations(run) == []
     inf = reading_of(run.trace(0)).findings[0]
     assert inf.kind == "inf-gradient" and "is converted to float16, which cannot hold it" in inf.why
-    assert inf.why.endswith("so it finds one that fits, if later ones are finite.") and not inf.fix
+    assert inf.why.endswith("a problem only if it goes on for ever.") and not inf.fix
 
 
 def test_run_whose_gradients_never_become_finite_is_a_finding_with_a_grad_scaler_too(tmp_path: Path) -> None:

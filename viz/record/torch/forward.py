@@ -274,7 +274,9 @@ class Forward:
         if call.unwritten:
             self.tensors.without_elements(out)
         elif self.tensors.find(out) is None:
-            source = "tensor" if call.base == "lift_fresh" else SCALER if is_of_scaler(outer(3)) else call.base
+            source = "tensor" if call.base == "lift_fresh" else call.base
+            if source == "full" and is_of_scaler(outer(3)):
+                source = SCALER
             stack = self.stack(4)
             self.note_mode(stack)
             self.pending.append(NewTensor(source, stack, out, place_at(3)))
