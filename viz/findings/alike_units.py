@@ -12,7 +12,7 @@ from engine.trace.summary import SAMPLE
 
 from ..reading.facts import Facts
 from .finding import Finding
-from .untrained import names_of
+from .untrained.parameters import names_of
 
 SAME = 1e-5
 """The share of the largest element by which equal ones may differ: a product adds up in another order at its edges."""

@@ -20,12 +20,13 @@ from .losses.temperature import flat_scores
 from .losses.view_order import view_orders
 from .losses.wrong_loss import wrong_losses
 from .overflow import growth
-from .untrained import unlisted, unreached
+from .untrained.unlisted import unlisted
+from .untrained.unreached import unreached
+from .untrained.zero_gradients import zero_gradients
 from .updates.clipping import unused_clips
 from .updates.other_loss import other_losses
 from .updates.zeroing import cleared, not_zeroed
 from .vanishing import vanishing
-from .zero_gradients import zero_gradients
 
 
 def findings(facts: Facts) -> list[Finding]:

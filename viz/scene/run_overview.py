@@ -25,8 +25,8 @@ from ..findings.finding import (
 )
 from ..findings.runs import dead_parameters, run_findings
 from ..findings.training_mode import dropout_in_evaluation, left_in_eval
+from ..findings.untrained.zero_gradients import zero_gradients
 from ..findings.updates.bad_write import section_of_bad_write
-from ..findings.zero_gradients import zero_gradients
 from ..reading import text
 from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
@@ -39,6 +39,8 @@ LOOKED_INTO = 3
 DEAD_LOOKED_FOR = "Dead units are looked for in the first three iterations and in the last one."
 SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
 """Kinds that the overview itself reports."""
+EXPLAINS: dict[Kind, tuple[RunFindingKind, ...]] = {"unheld": ("unheld", "never-updated")}
+"""Kinds that are the cause of problems in the numbers."""
 DIGITS = 3
 """Significant digits, as many as the hover text shows; the picture has fewer."""
 
@@ -156,7 +158,7 @@ def _in_iteration(run: Run, number: int, one: Finding) -> RunFinding:
     why = f"{one.why} {DEAD_LOOKED_FOR}" if one.kind == "dead-units" and run.is_divided else one.why
     return {
         "kind": "mistake" if one.kind in MISTAKES else "iteration", "label": label, "why": why, "fix": one.fix,
-        "section": number, "parameter": None, "shows": [one.kind], "explains": [],
+        "section": number, "parameter": None, "shows": [one.kind], "explains": list(EXPLAINS.get(one.kind, ())),
     }  # fmt: skip
 
 

@@ -14,14 +14,7 @@ from viz.reading.facts import collect
 from ..helpers.programs import ALL
 from ..helpers.programs import recorded as run
 from ..helpers.traces import recorded
-from . import (
-    test_dead_units,
-    test_overflow,
-    test_unlisted,
-    test_unreached,
-    test_vanishing,
-    test_zero_gradients,
-)
+from . import test_dead_units, test_overflow, test_vanishing
 from .losses import (
     test_attention,
     test_constant_terms,
@@ -33,6 +26,7 @@ from .losses import (
     test_view_order,
     test_wrong_loss,
 )
+from .untrained import test_unlisted, test_unreached, test_zero_gradients
 from .updates import test_clipping, test_other_loss, test_zeroing
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}

@@ -143,6 +143,16 @@ def test_the_op_that_sends_zeros_through_a_whole_run_is_named(tmp_path: Path) ->
     assert in_iterations(Run(recorded(ALONE.format(dim=-1), tmp_path))) == []
 
 
+OTHER = NET.replace("opt =", "other = nn.Linear(3, 1)\nopt =").replace("SGD(model", "SGD(other")
+
+
+def test_optimiser_of_another_model_explains_that_nothing_is_updated(tmp_path: Path) -> None:
+    run = Run(recorded(OTHER.format(steps=12), tmp_path))
+    assert [one.kind for one in run_findings(run.overview)] == ["never-updated"]
+    (mistake,) = in_iterations(run)
+    assert mistake["shows"] == ["unheld"] and "never-updated" in mistake["explains"]
+
+
 CALLS = """\
 import engine as torch
 from engine import nn

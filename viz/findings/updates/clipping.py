@@ -23,7 +23,7 @@ from engine.trace.events import (
 from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
-from ..untrained import names_of
+from ..untrained.parameters import names_of
 from .gradient_values import UNSCALE, OptimizerLeaves, first_value, in_line, is_zero
 
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_"})

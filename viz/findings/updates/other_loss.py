@@ -19,7 +19,7 @@ from engine.trace.events import (
 from ...reading import text
 from ...reading.facts import Facts
 from ..finding import Finding
-from ..untrained import names_of
+from ..untrained.parameters import names_of
 from .gradient_values import OptimizerLeaves, clears, in_line, is_zero
 
 OPPOSITE = -0.8

@@ -8,11 +8,11 @@ from collections.abc import Collection
 
 from engine.trace.events import Accumulated, GroupEntered, VjpRun
 
-from ..reading import labels, text
-from ..reading.facts import Facts
-from ..reading.source_text import source
-from .finding import Finding
-from .untrained import names_of
+from ...reading import labels, text
+from ...reading.facts import Facts
+from ...reading.source_text import source
+from ..finding import Finding
+from .parameters import names_of
 
 FEWEST = 2
 """The fewest times, with an update between them, that only zeros must have come: an update may change a weight of 0, as

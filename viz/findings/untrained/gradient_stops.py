@@ -10,7 +10,7 @@ from engine.ops.op import CUSTOM
 from engine.trace.events import Edge, Frame, NodeRecord, OpCalled, VjpRun
 from engine.trace.source import File
 
-from ..reading.facts import Facts, is_for_a_gradient
+from ...reading.facts import Facts, is_for_a_gradient
 
 
 @dataclass(frozen=True, slots=True)

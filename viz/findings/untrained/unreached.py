@@ -1,35 +1,26 @@
-"""Parameters that never learn, because no gradient reaches them or no optimiser holds them.  Pure."""
+"""Parameters that never learn, because no gradient reaches them, or the optimiser was created too early.  Pure."""
 
 from __future__ import annotations
-
-import ast
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from engine.arrays.element_types import is_float
 from engine.trace.events import (
     Accumulated,
-    BackwardStarted,
     Escaped,
-    Frame,
     GradSet,
-    GroupEntered,
-    GroupLeft,
     LeafCreated,
     OpCalled,
     Refreshed,
 )
 
-from ..reading import labels, text
-from ..reading.facts import Facts, OpFact
-from ..reading.source_text import source
-from .finding import Finding
+from ...reading import labels, text
+from ...reading.facts import Facts, OpFact
+from ..finding import Finding
+from .checkpoints import cutting_checkpoints
 from .gradient_stops import BackwardReach, StopSource
+from .parameters import MOST_NAMED, OptimizerTensors, names_of, optimizer_tensors
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
 """Calls that take numbers out of the graph, to Python or numpy, through which no gradient comes back."""
-MOST_NAMED = 4
-"""The most parameters that are named one by one; of more, the sentence names the first and counts the rest."""
 
 
 def unreached(facts: Facts) -> list[Finding]:
@@ -39,7 +30,7 @@ def unreached(facts: Facts) -> list[Finding]:
     another way: neither is a finding.  A program that stopped with an error may not have run the code that would reach
     them.  Cost: linear in the events.
     """
-    holdings = _in_optimisers(facts)
+    holdings = optimizer_tensors(facts)
     if not holdings.name or facts.errors:
         return []
     here = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
@@ -56,67 +47,11 @@ def unreached(facts: Facts) -> list[Finding]:
     missed = _untrained_parameters(facts, holdings, here)
     unused = holdings.unknown + len(causes.get(_NO_PATH, ()))
     holds_none = not holdings.tensors and not holdings.unknown
-    return [*result, search.stale(missed, unused)] if missed and (unused or holds_none) else result
+    is_apart = here.isdisjoint(holdings.tensors)
+    return [*result, search.stale(missed, unused, is_apart)] if missed and (unused or holds_none) else result
 
 
-def unlisted(facts: Facts) -> list[Finding]:
-    """One finding for leaves that a module uses without listing them, that receive gradients, and that nothing trains.
-
-    The parameters that a module lists are known before it runs.  A leaf that no optimiser holds may be trained by hand,
-    so one that is written in place is not a finding; nor is an input of which the loss has derivatives, as the
-    coordinates of a physics-informed network.  Cost: linear in the events.
-    """
-    holdings = _in_optimisers(facts)
-    if not holdings.tensors or facts.errors:
-        return []
-    met: dict[int, str] = {}
-    around: list[str] = []
-    trained: set[int | None] = set(holdings.tensors)
-    reached: dict[int, int] = {}
-    for event in facts.trace.events:
-        if isinstance(event, GroupEntered):
-            around.append("" if event.optimizer else event.name)
-        elif isinstance(event, GroupLeft) and around:
-            around.pop()
-        elif isinstance(event, LeafCreated):
-            if around and around[0] and event.requires_grad and event.source in ("seen", "parameter"):
-                met[event.tensor] = around[0]
-        elif isinstance(event, OpCalled):
-            trained.add(event.inplace)
-        elif isinstance(event, Refreshed):
-            trained.add(event.tensor)
-        elif isinstance(event, Accumulated):
-            reached.setdefault(event.tensor, event.index)
-        elif isinstance(event, BackwardStarted) and event.create_graph:
-            trained.update(event.inputs or ())
-    lost = [tensor for tensor in met if tensor in reached and tensor not in trained]
-    return [_unlisted_finding(facts, lost, met[lost[0]], holdings.name)] if lost else []
-
-
-@dataclass(slots=True)
-class _OptimizerTensors:
-    """The tensors that require a gradient and that optimisers hold, in order, the number of others that nothing uses,
-    the class of the first optimiser that took a step, and the last of their events."""
-
-    tensors: dict[int, None] = field(default_factory=dict)
-    unknown: int = 0
-    name: str = ""
-    last: int = -1
-
-
-def _in_optimisers(facts: Facts) -> _OptimizerTensors:
-    holdings, last = _OptimizerTensors(), {}
-    for event in facts.trace.events:
-        if isinstance(event, GroupEntered) and (event.tensors or event.optimizer):
-            holdings.name, holdings.last = holdings.name or event.optimizer or event.kind, event.index
-            holdings.tensors.update(dict.fromkeys(t for t in event.tensors if t is not None))
-            if event.tensors:
-                last[event.kind, event.stack] = sum(t is None for t in event.tensors)
-    holdings.unknown = sum(last.values())
-    return holdings
-
-
-def _untrained_parameters(facts: Facts, holdings: _OptimizerTensors, reached: set[int]) -> list[int]:
+def _untrained_parameters(facts: Facts, holdings: OptimizerTensors, reached: set[int]) -> list[int]:
     """Parameters of modules that receive gradients, that no optimiser holds, and that the program never writes.
 
     An optimiser that last took a step before a parameter was first used may hold it: then it was not known by a number.
@@ -132,12 +67,6 @@ def _untrained_parameters(facts: Facts, holdings: _OptimizerTensors, reached: se
     return [t for t in parameters if t in reached and t not in holdings.tensors and t not in targets]
 
 
-def names_of(facts: Facts, tensors: Sequence[int]) -> str:
-    """The names of parameters; of many, the first and the number of the others."""
-    names = [facts.names.get(tensor) or "a parameter without a name" for tensor in tensors]
-    return text.join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} more parameters"
-
-
 class _Reachability:
     """Follows tensors forward to the op that cuts them off, and the loss back to everything it was computed from."""
 
@@ -148,6 +77,7 @@ class _Reachability:
         self.ahead, self.behind = self._behind_roots()
         self.paths = BackwardReach(facts)
         self.cuts = self._cuts()
+        self.checkpoints = cutting_checkpoints(facts)
         self.left = self._left()
 
     def _behind_roots(self) -> tuple[set[int], set[int]]:
@@ -201,6 +131,8 @@ class _Reachability:
         """Why no gradient reaches a tensor: tensors with the same cause are one finding."""
         if tensor in self.paths.stops:
             return self.paths.place(self.paths.stops[tensor])
+        if tensor in self.checkpoints and tensor not in self.inputs:
+            return self.facts.ops[self.checkpoints[tensor]].event.stack
         if tensor in self.paths.connected:
             if tensor in self.paths.open:
                 return _UNKNOWN
@@ -233,6 +165,8 @@ class _Reachability:
                 reason, fix = self.no_place(cause, tensors, them)
                 first = self.first_gradient(tensors)
                 return Finding("unreached", first.index, f"t{tensor}", label, f"{why}: {reason}. {stay}.", fix, None)
+        if tensor in self.checkpoints and tensor not in self.inputs:
+            return self.checkpoint_finding(tensor, label, why, them, stay)
         if tensor not in self.cuts:
             return self.escape_finding(self.left[tensor], tensors, label, why, stay)
         ways = self.ways(tensor)
@@ -304,6 +238,18 @@ class _Reachability:
         at = self.facts.ops[self.facts.op_at[stop.op.index]].id
         return Finding("unreached", stop.event, at, label, f"{why} {stay}.", fix, self.facts.line_number(stop.op.stack))
 
+    def checkpoint_finding(self, tensor: int, label: str, why: str, them: str, stay: str) -> Finding:
+        """The finding for tensors that only the function of a reentrant checkpoint uses."""
+        op = self.facts.ops[self.checkpoints[tensor]]
+        written_at = self.facts.code_at(op.event.stack)
+        where = f", {written_at}," if written_at else ""
+        why += (
+            f": a checkpoint{where} uses {them} with use_reentrant=True. Such a checkpoint lets gradients through "
+            f"only if one of its inputs requires a gradient, and here none does. {stay}."
+        )
+        fix = "Pass use_reentrant=False to checkpoint(), or call requires_grad_() on an input of the first checkpoint."
+        return Finding("unreached", op.event.index, op.id, label, why, fix, self.facts.line_number(op.event.stack))
+
     def escape_finding(self, away: Escaped, tensors: list[int], label: str, why: str, stay: str) -> Finding:
         """The finding for tensors whose results leave the graph as plain numbers."""
         them = "them" if len(tensors) > 1 else "it"
@@ -319,7 +265,8 @@ class _Reachability:
         event = self.facts.ops[producer].event.index if producer is not None else away.index
         return Finding("unreached", event, at, label, why, fix, self.facts.line_number(away.stack))
 
-    def stale(self, missed: list[int], unused: int) -> Finding:
+    def stale(self, missed: list[int], unused: int, is_apart: bool) -> Finding:
+        """The finding for parameters that no optimiser holds; `is_apart` if it holds no other that gradients reach."""
         names, many = names_of(self.facts, missed), len(missed) > 1
         first = next(e for e in self.facts.trace.events if isinstance(e, Accumulated) and e.tensor == missed[0])
         calls = sum(isinstance(e, Accumulated) and e.tensor == missed[0] for e in self.facts.trace.events)
@@ -327,6 +274,8 @@ class _Reachability:
         if unused:
             others = f"{text.count(unused, 'other tensor')} that nothing uses"
             cause = f" The optimiser was created before the model got {'these' if many else 'this one'}."
+            if is_apart:
+                cause = " The optimiser was created from another model, or from an earlier copy of this one."
         why = (
             f"{names} {'receive' if many else 'receives'} a gradient in {text.count(calls, 'backward call')}, but no "
             f"optimiser holds {'them' if many else 'it'}, while {self.optimizer} holds {others}, so the values never "
@@ -335,6 +284,8 @@ class _Reachability:
         fix = (
             "Create the optimiser after the last change to the model, or add the new parameters with add_param_group()."
         )
+        if unused and is_apart:
+            fix = "Create the optimiser from the parameters of the model that is trained, after creating that model."
         line = self.facts.line_number(self.facts.calls[first.call].event.stack)
         label = f"{self.facts.names.get(missed[0]) or 'a parameter'} is in no optimiser"
         if many:
@@ -359,72 +310,3 @@ def _why(op: OpFact) -> tuple[str, str]:
         kind = "True or False" if op.event.outputs[0].dtype == "bool" else "a position"
         return f"returns {kind}, which has no derivative", "Compute the loss from a differentiable quantity."
     return "runs while gradients are switched off (no_grad)", "Compute it outside of no_grad()."
-
-
-def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
-    all_names = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
-    op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
-    op_fact = facts.ops[op]
-    frame = facts.frames.get(op_fact.event.stack)
-    names = text.join(all_names) if len(all_names) <= MOST_NAMED else f"{all_names[0]} and others"
-    assignment = _assignment_in_forward(facts, frame, set(all_names)) if frame is not None else None
-    count = len(tensors) if assignment is None else len(all_names)  # each call has its own
-    them, stay = ("them", "they never change") if count > 1 else ("it", "it never changes")
-    why = f"does not list {them} among its parameters, so {optimizer} does not hold {them}: {stay}."
-    fix = (
-        "Keep layers in nn.ModuleList or nn.ModuleDict, and single parameters in nn.ParameterList: a module does not "
-        "look into a plain list."
-    )
-    if frame is not None:
-        at = f"in `{source(facts.trace, frame, 48)}` ({facts.line(frame)})"
-        names = f"{_used_at(facts, tensors, frame) if assignment is None else names} {at}"
-    if frame is not None and assignment is not None:
-        why = (
-            f"creates {them} again in each call, in {facts.line(replace(frame, line=assignment))}, with new initial "
-            f"values, and {optimizer} does not hold {them}: nothing that {'they learn' if count > 1 else 'it learns'} "
-            "is kept."
-        )
-        fix = f"Create {them} once, in `__init__`, before the optimiser is created."
-    why = f"{module} uses {names}, and gradients reach {them}. But {module} {why}"
-    label = f"{count} parameters are in no optimiser" if count > 1 else f"{all_names[0]} is in no optimiser"
-    line = facts.line_number(op_fact.event.stack)
-    return Finding("unlisted", op_fact.event.index, op_fact.id, label, why, fix, line)
-
-
-def _assignment_in_forward(facts: Facts, frame: Frame, names: set[str]) -> int | None:
-    """The line of the call at a frame's function that creates all leaves of these names; None if there is none.
-
-    It assigns a layer to the variable `head` of `head.weight`, or a parameter to the attribute `scale` of `net.scale`.
-    """
-    function = facts.sources.function(frame)
-    for node in ast.walk(function) if function is not None and function.name != "__init__" else ():
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
-            kind = ast.unparse(node.value.func).rsplit(".", 1)[-1]
-            match node.targets[0]:
-                case ast.Name(id=variable) if kind[:1].isupper():
-                    created = {name for name in names if name == variable or name.startswith(f"{variable}.")}
-                case ast.Attribute(value=ast.Name(id="self"), attr=variable) if kind[:1].isupper():
-                    created = {name for name in names if variable in name.split(".")[1:]}
-                case _:
-                    continue
-            if created == names:
-                return node.lineno
-    return None
-
-
-def _used_at(facts: Facts, tensors: list[int], frame: Frame) -> str:
-    """Parameters by their names, if they are few and the expression at a frame uses all of them; else their number, and
-    the names of those that it uses."""
-    there = [
-        tensor for tensor in tensors
-        if any(
-            facts.frames.get(facts.ops[op].event.stack) == frame
-            for op, _ in facts.uses.get((tensor, facts.tensors[tensor].first), ())
-        )
-    ]  # fmt: skip
-    names = [name for tensor in there if (name := facts.names.get(tensor))]
-    unique = [name for name in dict.fromkeys(names) if "." in name or names.count(name) == 1][:MOST_NAMED]
-    if len(unique) == len(tensors):
-        return text.join(unique)
-    among = f", among them {text.join(unique)}" if unique else ", some of them" if len(there) < len(tensors) else ""
-    return f"{text.count(len(tensors), 'parameter')}{among}"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from viz.findings.finding import Finding
-from viz.findings.untrained import unlisted
+from viz.findings.untrained.unlisted import unlisted
 from viz.reading.facts import collect
 
-from ..helpers.traces import recorded
+from ...helpers.traces import recorded
 
 NET = """import engine as torch
 from engine import nn

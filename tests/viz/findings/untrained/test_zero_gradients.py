@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from viz.findings.finding import Finding
-from viz.findings.zero_gradients import zero_gradients
+from viz.findings.untrained.zero_gradients import zero_gradients
 from viz.reading.facts import collect
 
-from ..helpers.traces import recorded
+from ...helpers.traces import recorded
 
 NET = """import engine as torch
 from engine import nn

@@ -10,10 +10,10 @@ import pytest
 
 from engine.trace.events import Accumulated
 from viz.findings.finding import Finding
-from viz.findings.untrained import unreached
+from viz.findings.untrained.unreached import unreached
 from viz.reading.facts import collect
 
-from ..helpers.traces import recorded
+from ...helpers.traces import recorded
 
 NET = """import engine as torch
 from engine import nn
@@ -100,6 +100,42 @@ def test_a_layer_that_came_after_the_optimiser_is_told(tmp_path: Path) -> None:
 def test_an_optimiser_that_changes_nothing_is_told(tmp_path: Path, parts: dict[str, str], holds: str) -> None:
     (one,) = found(tmp_path, **parts)
     assert one.kind == "unheld" and holds in one.why and "so the values never change" in one.why
+
+
+def test_optimiser_of_another_model_is_said_to_be_one(tmp_path: Path) -> None:
+    (other,) = found(tmp_path, before="other = Net()", params="other.parameters()")
+    assert "The optimiser was created from another model" in other.why and "add_param_group" not in other.fix
+    (head,) = found(tmp_path, after="net.head = nn.Linear(2, 1)")
+    assert "was created before the model got these" in head.why
+
+
+WITHOUT_GRADIENT = pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+CHECKPOINT = "self.head(torch.utils.checkpoint.checkpoint(self.gate, {x}, use_reentrant={reentrant}))"
+
+
+@WITHOUT_GRADIENT
+def test_reentrant_checkpoint_of_inputs_without_gradient_is_the_cause(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, CHECKPOINT.format(x="x", reentrant=True))
+    assert one.kind == "unreached" and one.line == 10
+    assert "SGD holds net.gate.weight and net.gate.bias" in one.why and "here none does" in one.why
+    assert one.fix.startswith("Pass use_reentrant=False to checkpoint()") and "optimiser" not in one.fix
+
+
+@pytest.mark.parametrize(("x", "reentrant"), [("x", False), ("x.requires_grad_()", True)])
+def test_checkpoint_that_lets_gradients_through_is_no_finding(x: str, reentrant: bool, tmp_path: Path) -> None:
+    assert found(tmp_path, CHECKPOINT.format(x=x, reentrant=reentrant)) == []
+
+
+QUIET = """self.head(self.quiet(x))
+
+    @torch.no_grad()
+    def quiet(self, x):
+        return torch.utils.checkpoint.checkpoint(self.gate, x, use_reentrant=True)"""
+
+
+@WITHOUT_GRADIENT
+def test_reentrant_checkpoint_under_no_grad_is_not_the_cause(tmp_path: Path) -> None:
+    assert not any("use_reentrant" in one.fix for one in found(tmp_path, QUIET))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Parameters that never learn, and programs that mean it so."""
