@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays import errors
 from ..arrays.array import as_array, dtype_of, xp
-from ..arrays.session import slot
+from ..arrays.session import slot, warn
 from ..arrays.size import Size
 from ..backward.loop import run_backward
 from ..ops.reduction import sum_to_size
@@ -187,7 +187,7 @@ def call(
         _record_refusal(function, roots, gradients, keep, create_graph, inputs, error)
         raise
     if create_graph and function == "backward":
-        _warn_of_reference_cycle()
+        warn(CREATE_GRAPH)
     active = slot.active
     outer = None if active is None else active.call
     number = -1
@@ -210,13 +210,6 @@ def call(
         if active is not None:
             active.end(number, completed, outer, results if function == "grad" else ())
     return results
-
-
-def _warn_of_reference_cycle() -> None:
-    """Warn as torch does, at the program's line, and record the warning."""
-    warnings.warn(CREATE_GRAPH, UserWarning, stacklevel=5)
-    if slot.active is not None:
-        slot.active.event("warning", "UserWarning", CREATE_GRAPH)
 
 
 def _record_start(

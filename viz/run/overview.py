@@ -140,9 +140,11 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     roots = _losses(trace, outline, losses, starts)
     root, first, others = _by_name(trace, outline, roots, starts, columns)
     loss, rooted = _curve(first, len(columns))
+    left_out = _left_out(run, _section_of(starts, list(scales)))
+    called = [column for column in left_out if not np.isnan(run.rows["ratio"][:, column]).all()]
     return replace(
-        run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.values()),
-        left_out=_left_out(run, _section_of(starts, list(scales))),
+        run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.values()), left_out=left_out,
+        updates=run.updates - len(called),
     )  # fmt: skip
 
 
@@ -154,9 +156,12 @@ def _without_scales(trace: Trace, outline: Outline) -> tuple[Measures, dict[int,
 
 def _left_out(run: Overview, scaled: np.ndarray) -> frozenset[int]:
     """The columns without an update in which a scaled gradient is not finite.  `scaled` are the sections of scaled
-    calls."""
+    calls.
+
+    A fused optimiser is called nevertheless, and leaves the parameters as they are.
+    """
     is_scaled = np.isin(run.first, scaled)
-    has_update = ~np.isnan(run.rows["ratio"]).all(axis=0)
+    has_update = (run.rows["ratio"] > 0).any(axis=0)
     return frozenset(np.flatnonzero(is_scaled & run.is_nonfinite & ~has_update).tolist())
 
 

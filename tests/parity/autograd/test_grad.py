@@ -65,6 +65,15 @@ def test_create_graph_backward_warns_and_grows_the_gradient() -> None:
         x.grad = None
 
 
+def test_warning_about_create_graph_names_the_line_of_the_program_however_backward_is_called() -> None:
+    x = engine.ones(2, requires_grad=True)
+    for call in (engine.Tensor.backward, autograd.backward):
+        with pytest.warns(UserWarning, match="reference cycle") as warned:
+            call((x * x).sum(), create_graph=True)
+        assert [one.filename for one in warned] == [__file__]
+        x.grad = None
+
+
 def test_batched_grad_gives_a_row_per_weighting() -> None:
     for library in both():
         x = library.tensor([1.0, 2.0], requires_grad=True)

@@ -399,13 +399,15 @@ for step in range({steps}):
 CLIP = "torch.nn.utils.clip_grad_norm_([w], 1.0)"
 
 
-def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(tmp_path: Path) -> None:
-    text = SCALED.format(steps=20, clip="")
+@pytest.mark.parametrize("fused", ["", pytest.param(", fused=True", marks=pytest.mark.newest)])
+def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(fused: str, tmp_path: Path) -> None:
+    text = SCALED.format(steps=20, clip="").replace("lr=0.01", f"lr=0.01{fused}")
     run, alone = Run(recorded_here(text, tmp_path)), dict[str, Any]()
     exec(text, alone)
     found = run.overview
     assert found.loss.tolist() == alone["losses"]
-    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.scales[0] == 2.0**18 and found.scales[-1] == 2.0**12
+    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.updates == 14
+    assert found.scales[0] == 2.0**18 and found.scales[-1] == 2.0**12
     assert found.total[6] == pytest.approx(16.0) and not np.isfinite(found.total[:6]).any()  # 4 elements, each 8
     assert run_findings(found) == [] and in_iterations(run) == []
     inf = reading_of(run.trace(0)).findings[0]
