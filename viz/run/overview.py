@@ -141,10 +141,11 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     root, first, others = _by_name(trace, outline, roots, starts, columns)
     loss, rooted = _curve(first, len(columns))
     left_out = _left_out(run, _section_of(starts, list(scales)))
-    called = [column for column in left_out if not np.isnan(run.rows["ratio"][:, column]).all()]
+    ratios = run.rows["ratio"][:, sorted(left_out)]
+    unchanged = (ratios == 0).any(axis=0) & ~(ratios > 0).any(axis=0)
     return replace(
         run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.values()), left_out=left_out,
-        updates=run.updates - len(called),
+        updates=run.updates - int(unchanged.sum()),
     )  # fmt: skip
 
 
@@ -155,14 +156,15 @@ def _without_scales(trace: Trace, outline: Outline) -> tuple[Measures, dict[int,
 
 
 def _left_out(run: Overview, scaled: np.ndarray) -> frozenset[int]:
-    """The columns without an update in which a scaled gradient is not finite.  `scaled` are the sections of scaled
-    calls.
+    """The columns in which a scaled gradient is not finite, and changes no parameter.  `scaled` are the sections of
+    scaled calls.
 
-    A fused optimiser is called nevertheless, and leaves the parameters as they are.
+    A fused optimiser is called nevertheless, and leaves the parameters as they are; of several optimisers, one may go
+    on.
     """
-    is_scaled = np.isin(run.first, scaled)
-    has_update = (run.rows["ratio"] > 0).any(axis=0)
-    return frozenset(np.flatnonzero(is_scaled & run.is_nonfinite & ~has_update).tolist())
+    nonfinite, ratios = run.rows["nonfinite"] > 0, run.rows["ratio"]
+    is_used = (nonfinite & (ratios > 0)).any(axis=0)
+    return frozenset(np.flatnonzero(np.isin(run.first, scaled) & nonfinite.any(axis=0) & ~is_used).tolist())
 
 
 def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures: Measures) -> Overview:

@@ -415,6 +415,17 @@ def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(f
     assert inf.why.endswith("a problem only if it goes on for ever.") and not inf.fix
 
 
+def test_update_that_a_grad_scaler_leaves_out_beside_one_of_another_optimizer_is_no_finding(tmp_path: Path) -> None:
+    text = SCALED.format(steps=20, clip="scaler.scale(v.square().sum()).backward(); scaler.step(second)")
+    text = text.replace("optimizer, losses", "v = torch.ones(2, requires_grad=True)\noptimizer, losses", 1)
+    text = text.replace("\nfor", "\nsecond = torch.optim.SGD([v], lr=0.01)\nfor").replace(
+        "optimizer.z", "v.grad = None; optimizer.z"
+    )
+    found = Run(recorded_here(text, tmp_path)).overview
+    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.updates == 20
+    assert run_findings(found) == []
+
+
 def test_run_whose_gradients_never_become_finite_is_a_finding_with_a_grad_scaler_too(tmp_path: Path) -> None:
     run = Run(recorded_here(SCALED.format(steps=5, clip=""), tmp_path))
     assert [one.kind for one in run_findings(run.overview)] == ["gradient-nonfinite"]
