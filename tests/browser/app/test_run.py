@@ -164,9 +164,13 @@ def test_findings_that_come_late_leave_the_grid_where_it_is_while_it_is_used(
     opened: Callable[[str], View], source: str, before: list[str], after: list[str]
 ) -> None:
     view = opened(source)
+    page = view.page
+    address = page.url
+    page.goto("about:blank")  # the page that was opened may still ask, and its answer is not awaited here
     waiting: list[Callable[[], None]] = []
-    view.page.route("**/run/graphs?*", lambda route: waiting.append(route.continue_))
-    view.page.reload()
+    page.route("**/run/graphs?*", lambda route: waiting.append(route.continue_))
+    with page.expect_request("**/run/graphs?*"):
+        page.goto(address)
     view.until("document.querySelector('#run-figure .heatmaplayer image')")
     labels, grid = view.page.locator("#run-findings summary"), view.page.locator("#run-grid")
     view.page.get_by_text("Looking for mistakes").wait_for()
