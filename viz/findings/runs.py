@@ -283,6 +283,8 @@ def _never_updated(run: Overview) -> Iterator[RunFinding]:
     loss = run.loss
     if run.updates or len(loss) < FEWEST or not np.isfinite(loss).all() or not (run.total > 0).all():
         return
+    if not _parameters(run):
+        return  # gradients reach only inputs
     is_same = float(np.ptp(loss)) <= SAME * abs(float(np.median(loss)))
     if run.about_gradients and not is_same:
         return

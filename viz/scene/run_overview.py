@@ -23,10 +23,12 @@ from ..findings.finding import (
     Finding,
     Kind,
 )
+from ..findings.restarts import restart
 from ..findings.runs import dead_parameters, run_findings
 from ..findings.training_mode import dropout_in_evaluation, left_in_eval
 from ..findings.untrained.zero_gradients import zero_gradients
 from ..findings.updates.bad_write import section_of_bad_write
+from ..findings.updates.weight_decay import strong_decay
 from ..reading import text
 from ..run.overview import QUANTITIES, Overview, joined
 from ..run.run import Run
@@ -68,7 +70,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading_of(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return _causes_first([*_origin(run), *_of_modes(run), *_sends_zeros(run), *result.values()])
+    return _causes_first([*_origin(run), *_of_updates(run), *_of_modes(run), *_sends_zeros(run), *result.values()])
 
 
 def _causes_first(findings: list[RunFinding]) -> list[RunFinding]:
@@ -102,6 +104,17 @@ def _of_modes(run: Run) -> Iterator[RunFinding]:
             yield {
                 "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
                 "parameter": None, "shows": [], "explains": [],
+            }  # fmt: skip
+
+
+def _of_updates(run: Run) -> Iterator[RunFinding]:
+    """Mistakes that only several iterations show: what is learnt is lost, or decays."""
+    again, decay = restart(run), strong_decay(run)
+    for one in (again, decay):
+        if one is not None:
+            yield {
+                "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
+                "parameter": None, "shows": [], "explains": list(one.explains),
             }  # fmt: skip
 
 

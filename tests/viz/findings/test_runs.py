@@ -91,6 +91,11 @@ def test_updates_that_are_left_out_are_found_whatever_the_data_do_to_the_loss() 
     assert finding.kind == "never-updated" and "only the data and chance move the loss" in finding.why
 
 
+def test_gradients_that_reach_only_inputs_have_no_advice_about_steps() -> None:
+    still = ILL["never-updated"]
+    assert run_findings(replace(still, parameters=tuple(weight(k, is_input=True) for k in range(DEPTH)))) == []
+
+
 def test_a_sample_of_which_no_element_moves_says_nothing_about_the_weight() -> None:
     """The sample of a matrix with 512 columns has every 8192nd element: one column, which may be of a dead unit."""
     still = run().rows["ratio"] * (np.arange(DEPTH) != 3)[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.arrays.element_types import is_float
 from engine.trace.events import (
     Accumulated,
+    AnyEvent,
     Escaped,
     GradSet,
     LeafCreated,
@@ -36,7 +37,7 @@ def unreached(facts: Facts) -> list[Finding]:
     here = {e.tensor for e in facts.trace.events if isinstance(e, Accumulated) and not e.retained}
     reached = here | facts.elsewhere("taught")
     assigned = {e.tensor for e in facts.trace.events if isinstance(e, GradSet) and e.value is not None}
-    if not here:
+    if not here and not _begin_at_leaves(facts):
         return []
     search = _Reachability(facts, holdings.name)
     causes: dict[object, list[int]] = {}
@@ -49,6 +50,12 @@ def unreached(facts: Facts) -> list[Finding]:
     holds_none = not holdings.tensors and not holdings.unknown
     is_apart = here.isdisjoint(holdings.tensors)
     return [*result, search.stale(missed, unused, is_apart)] if missed and (unused or holds_none) else result
+
+
+def _begin_at_leaves(facts: Facts) -> bool:
+    """Whether there are backward calls, and each begins at tensors without a history, which were switched on."""
+    roots = [facts.tensors.get(root.tensor) for call in facts.calls.values() for root in call.event.roots]
+    return bool(roots) and all(fact is not None and fact.recorded is None for fact in roots)
 
 
 def _untrained_parameters(facts: Facts, holdings: OptimizerTensors, reached: set[int]) -> list[int]:
@@ -202,12 +209,14 @@ class _Reachability:
             places.setdefault(self.facts.code_at(op.event.stack) or labels.written_name(op.event), op)
         return places
 
-    def first_gradient(self, tensors: list[int]) -> Accumulated:
-        """The first gradient that reaches another leaf after one of the tensors is used; the first of all otherwise."""
+    def first_gradient(self, tensors: list[int]) -> AnyEvent:
+        """The first gradient that reaches another leaf after one of the tensors is used; the first of all otherwise,
+        and if there is none, the first backward call."""
         uses = (op.event.index for op in self.facts.ops if any(i.tensor in tensors for i in op.event.inputs))
         start = next(uses, -1)
-        gradients = [e for e in self.facts.trace.events if isinstance(e, Accumulated)]
-        return next((e for e in gradients if e.index > start), gradients[0])
+        gradients: list[AnyEvent] = [e for e in self.facts.trace.events if isinstance(e, Accumulated)]
+        calls: list[AnyEvent] = [call.event for call in self.facts.calls.values()]
+        return next((event for event in gradients if event.index > start), (gradients or calls)[0])
 
     def no_place(self, cause: object, tensors: list[int], them: str) -> tuple[str, str]:
         """The reason and the fix for tensors where no line of the program cuts the path to them."""

@@ -121,6 +121,32 @@ def test_reentrant_checkpoint_of_inputs_without_gradient_is_the_cause(tmp_path: 
     assert one.fix.startswith("Pass use_reentrant=False to checkpoint()") and "optimiser" not in one.fix
 
 
+ROOT = """import engine as torch
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    loss = net(torch.ones(3, 2)).sum()
+    {loss}
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "reason"),
+    [
+        ("loss = torch.tensor(loss.item(), requires_grad=True)", "leaves the graph at `loss.item()` in line 7"),
+        ("loss = (loss > 0).float().requires_grad_()", "`loss > 0` in line 7 returns True or False"),
+        ("loss = loss.detach().requires_grad_()", "`loss.detach()` in line 7 cuts the path to the loss"),
+        ("loss = torch.tensor(1.0, requires_grad=True)", "no root of backward() depends on them"),
+    ],
+)
+def test_loss_without_history_that_was_switched_on_is_cut_off(loss: str, reason: str, tmp_path: Path) -> None:
+    (one,) = unreached(collect(recorded(ROOT.format(loss=loss), tmp_path)))
+    assert one.label == "2 parameters never learn" and reason in one.why
+
+
 @pytest.mark.parametrize(("x", "reentrant"), [("x", False), ("x.requires_grad_()", True)])
 def test_checkpoint_that_lets_gradients_through_is_no_finding(x: str, reentrant: bool, tmp_path: Path) -> None:
     assert found(tmp_path, CHECKPOINT.format(x=x, reentrant=reentrant)) == []
