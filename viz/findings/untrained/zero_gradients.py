@@ -14,6 +14,8 @@ from ...reading.source_text import source
 from ..finding import Finding
 from .parameters import names_of
 
+SMALLEST_HALF = 2.0**-24
+"""The smallest number above 0 in float16."""
 FEWEST = 2
 """The fewest times, with an update between them, that only zeros must have come: an update may change a weight of 0, as
 the first one does that of LoRA's second factor."""
@@ -91,6 +93,12 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
     if _is_dead(facts, index):
         why += " All of its inputs are below 0, where its derivative is 0."
         fix = "Make some inputs positive: change the bias, lower the learning rate, or use leaky_relu."
+    elif (largest := _underflow(facts, index)) is not None:
+        why += (
+            f" It computes in float16, in which numbers below {text.rough(SMALLEST_HALF)} become 0, and the gradient that it "
+            f"receives is at most {text.rough(largest)}."
+        )
+        fix = "Scale the loss with torch.amp.GradScaler, and keep the parameters in float32 under torch.autocast."
     label = f"{facts.names.get(tensors[0]) or 'a parameter'} gets only zeros"
     if many:
         label = f"{len(tensors)} parameters get only zeros"
@@ -107,6 +115,23 @@ def _is_dead(facts: Facts, op: int) -> bool:
     return labels.is_rectifier(facts.ops[op].event) and all(
         value is not None and float(facts.trace.value(value).stats["max"]) < 0 for value in _inputs(facts, op)
     )
+
+
+def _underflow(facts: Facts, op: int) -> float | None:
+    """The largest magnitude of the gradient that an op receives, if it is float16 and its product with one of the op's
+    inputs is too small for float16; else None."""
+    event = next((facts.trace.events[index] for index in facts.ops[op].vjps), None)
+    above = [one for one in event.upstream if one is not None] if isinstance(event, VjpRun) else []
+    if not above or any(facts.trace.value(one).dtype != "float16" for one in above):
+        return None
+    received = max(_magnitude(facts, one) for one in above)
+    factors = [size for one in _inputs(facts, op) if one is not None and (size := _magnitude(facts, one)) > 0]
+    return received if factors and received * min(factors) < SMALLEST_HALF else None
+
+
+def _magnitude(facts: Facts, value: int) -> float:
+    stats = facts.trace.value(value).stats
+    return max(abs(float(stats["min"])), abs(float(stats["max"])))
 
 
 def _takes_zeros(facts: Facts, op: int) -> bool:

@@ -59,3 +59,27 @@ def test_what_is_multiplied_by_0_is_told_too(tmp_path: Path) -> None:
 
 def test_a_loss_of_0_has_nothing_to_tell(tmp_path: Path) -> None:
     assert found(tmp_path, "keep = model.forward\nmodel.forward = lambda x: keep(x) * 0 + 1") == []
+
+
+HALF = """import engine as torch
+from engine import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)).{dtype}()
+with torch.no_grad():
+    model[2].weight.mul_({scale})
+    model[2].bias.zero_()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.ones(64, 3).{dtype}(), torch.full((64, 1), 1e-3).{dtype}()
+for _ in range(3):
+    opt.zero_grad()
+    nn.functional.mse_loss(model(x), y).backward()
+    opt.step()
+"""
+
+
+def test_product_that_float16_rounds_to_0_is_named(tmp_path: Path) -> None:
+    (one,) = zero_gradients(collect(recorded(HALF.format(dtype="half", scale=1e-4), tmp_path)))
+    assert "It computes in float16, in which numbers below 6e-8 become 0" in one.why and "GradScaler" in one.fix
+    (dead,) = found(tmp_path)
+    assert "float16" not in dead.why
+    assert zero_gradients(collect(recorded(HALF.format(dtype="float", scale=1e-4), tmp_path))) == []
