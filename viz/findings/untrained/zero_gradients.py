@@ -95,8 +95,8 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
         fix = "Make some inputs positive: change the bias, lower the learning rate, or use leaky_relu."
     elif (largest := _underflow(facts, index)) is not None:
         why += (
-            f" It computes in float16, in which numbers below {text.rough(SMALLEST_HALF)} become 0, and the gradient that "
-            f"it receives is at most {text.rough(largest)}."
+            f" It computes in float16, in which numbers below {text.rough(SMALLEST_HALF)} become 0, and the gradient "
+            f"that it receives is at most {text.rough(largest)}."
         )
         fix = "Scale the loss with torch.amp.GradScaler, and keep the parameters in float32 under torch.autocast."
     label = f"{facts.names.get(tensors[0]) or 'a parameter'} gets only zeros"
