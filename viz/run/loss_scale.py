@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,37 +14,52 @@ from engine.trace.file.outline import NOBODY, Outline
 from .state import number_before
 
 
-def loss_scales(trace: Trace, outline: Outline) -> dict[int, float]:
-    """By event of a backward call whose root a GradScaler has multiplied: the scale. Empty without one.
+@dataclass(frozen=True, slots=True)
+class LossScales:
+    """What a GradScaler does to the roots of backward calls: by event of a call, the factor; by place of a call, the
+    name of the loss that is multiplied, "" if it has none."""
+
+    factors: Mapping[int, float]
+    names: Mapping[int, str]
+
+
+def loss_scales(trace: Trace, outline: Outline) -> LossScales:
+    """The backward calls whose root a GradScaler has multiplied.
 
     Cost: two events are read for each place that calls, and one value for each call that is scaled.
     """
-    scales: dict[int, int | None] = {}  # by the place of the call
-    result: dict[int, float] = {}
+    scales: dict[int, tuple[int, int] | None] = {}  # by the place of the call
+    factors: dict[int, float] = {}
     for event, roots in outline.calls:
         place = int(outline.stacks[event])
         if place not in scales:
-            scales[place] = _scale_of(trace, outline, roots)
-        scale = scales[place]
-        if scale is None or not outline.made_before(scale, event):
+            scales[place] = _scale_and_loss(trace, outline, roots)
+        pair = scales[place]
+        if pair is None or not outline.made_before(pair[0], event):
             continue
-        number = number_before(trace, outline, scale, event)
+        number = number_before(trace, outline, pair[0], event)
         factor = float("nan") if number is None else trace.value(number).stats["max"]
         if factor > 0:  # not where it is damaged
-            result[event] = factor
-    return result
+            factors[event] = factor
+    names = {place: trace.names.get(pair[1], "") for place, pair in scales.items() if pair is not None}
+    return LossScales(factors, names)
 
 
-def _scale_of(trace: Trace, outline: Outline, roots: Iterable[int]) -> int | None:
-    """The tensor by which a GradScaler has multiplied one of these roots; None if it has not."""
+def _scale_and_loss(trace: Trace, outline: Outline, roots: Iterable[int]) -> tuple[int, int] | None:
+    """The tensor by which a GradScaler has multiplied one of these roots, and what it has multiplied; None if it has
+    not."""
     for root in roots:
         maker = _maker(trace, outline, root)
         if isinstance(maker, OpCalled):
-            for one in maker.inputs:
-                leaf = None if one.tensor is None else _maker(trace, outline, one.tensor)
-                if isinstance(leaf, LeafCreated) and leaf.source == SCALER:
-                    return one.tensor
+            tensors = [one.tensor for one in maker.inputs if one.tensor is not None]
+            scales = [tensor for tensor in tensors if _is_scale(_maker(trace, outline, tensor))]
+            if scales:
+                return scales[0], next((tensor for tensor in tensors if tensor not in scales), root)
     return None
+
+
+def _is_scale(maker: AnyEvent | None) -> bool:
+    return isinstance(maker, LeafCreated) and maker.source == SCALER
 
 
 def _maker(trace: Trace, outline: Outline, tensor: int) -> AnyEvent | None:

@@ -6,6 +6,7 @@ gradient norm, update size, zeros and extremes per parameter.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from ..reading.facts import distance_from_loss
 from .cancelled import cancelled
 from .depth import upstream
 from .iterations import Section, outer_calls
-from .loss_scale import loss_scales, without_scales
+from .loss_scale import LossScales, loss_scales, without_scales
 from .measures import measured
 from .pauses import Pauses
 
@@ -107,7 +108,7 @@ class Overview:
     scales: tuple[float, ...] = ()
     """The scale of a GradScaler in each of its backward calls. Losses and gradients are given without it."""
     left_out: frozenset[int] = frozenset()
-    """The columns whose update a GradScaler left out, because a gradient was not finite."""
+    """The columns whose gradients a GradScaler did not use, because one was not finite."""
     about_gradients: bool = False
     """Whether a program without updates seems to be about the gradients themselves: it computes with them, or asks for
     those of leaves that are new each time, such as inputs."""
@@ -118,6 +119,12 @@ class Overview:
         norm = self.rows["norm"]
         has_norm = np.isfinite(norm).any(axis=0) if len(norm) else np.zeros(len(self.labels), bool)
         return np.where(has_norm & ~self.is_nonfinite, np.sqrt(np.nansum(norm**2, axis=0)), np.nan)
+
+    @property
+    def updates_left_out(self) -> int:
+        """How many updates a GradScaler left out: each lowers its scale, which the next backward call shows."""
+        falls = sum(after < before for before, after in itertools.pairwise(self.scales))
+        return falls + (len(self.labels) - 1 in self.left_out)
 
     @property
     def is_nonfinite(self) -> np.ndarray:
@@ -137,25 +144,25 @@ def overview(trace: Trace, outline: Outline, sections: Sequence[Section]) -> Ove
     starts, columns = np.array([section.start for section in sections]), np.array(run.first, dtype=np.int64)
     trained = columns[~np.isnan(run.rows["ratio"]).all(axis=0)]
     losses = _in_training(outline, _of_program(outline, measures.losses), starts, trained)
-    roots = _losses(trace, outline, losses, starts)
-    root, first, others = _by_name(trace, outline, roots, starts, columns)
+    left_out = _left_out(run, _section_of(starts, list(scales.factors)))
+    roots = _losses(trace, outline, losses, starts, columns[left_out])
+    root, first, others = _by_name(trace, outline, roots, starts, columns, scales.names)
     loss, rooted = _curve(first, len(columns))
-    left_out = _left_out(run, _section_of(starts, list(scales)))
-    ratios = run.rows["ratio"][:, sorted(left_out)]
+    ratios = run.rows["ratio"][:, left_out]
     unchanged = (ratios == 0).any(axis=0) & ~(ratios > 0).any(axis=0)
     return replace(
-        run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.values()), left_out=left_out,
-        updates=run.updates - int(unchanged.sum()),
+        run, loss=loss, rooted=rooted, root=root, others=others, scales=tuple(scales.factors.values()),
+        left_out=frozenset(left_out), updates=run.updates - int(unchanged.sum()),
     )  # fmt: skip
 
 
-def _without_scales(trace: Trace, outline: Outline) -> tuple[Measures, dict[int, float]]:
-    """The numbers of a run without the scale of a GradScaler, and that scale by the event of each call that has one."""
+def _without_scales(trace: Trace, outline: Outline) -> tuple[Measures, LossScales]:
+    """The numbers of a run without the scale of a GradScaler, and that scale."""
     scales = loss_scales(trace, outline)
-    return without_scales(measured(trace, outline), scales, outline), scales
+    return without_scales(measured(trace, outline), scales.factors, outline), scales
 
 
-def _left_out(run: Overview, scaled: np.ndarray) -> frozenset[int]:
+def _left_out(run: Overview, scaled: np.ndarray) -> list[int]:
     """The columns in which a scaled gradient is not finite, and changes no parameter.  `scaled` are the sections of
     scaled calls.
 
@@ -164,7 +171,7 @@ def _left_out(run: Overview, scaled: np.ndarray) -> frozenset[int]:
     """
     nonfinite, ratios = run.rows["nonfinite"] > 0, run.rows["ratio"]
     is_used = (nonfinite & (ratios > 0)).any(axis=0)
-    return frozenset(np.flatnonzero(np.isin(run.first, scaled) & nonfinite.any(axis=0) & ~is_used).tolist())
+    return np.flatnonzero(np.isin(run.first, scaled) & nonfinite.any(axis=0) & ~is_used).tolist()
 
 
 def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures: Measures) -> Overview:
@@ -247,7 +254,7 @@ def by_call(trace: Trace, outline: Outline, calls: Sequence[Section]) -> Overvie
         run, labels=tuple(run.labels[k] for k in columns), first=nowhere, last=nowhere, loss=run.loss[columns],
         rooted=tuple(run.rooted[k] for k in columns), rows={name: row[:, columns] for name, row in run.rows.items()},
         rate=run.rate[columns], calls=tuple(run.first[k] for k in columns),
-        skipped=np.zeros(len(columns) + 1, np.int64), resumed={}, scales=tuple(scales.values()),
+        skipped=np.zeros(len(columns) + 1, np.int64), resumed={}, scales=tuple(scales.factors.values()),
     )  # fmt: skip
 
 
@@ -335,19 +342,21 @@ def _in_training(outline: Outline, roots: Losses, starts: np.ndarray, updated: n
     return Losses(roots.event[mask], roots.loss[mask])
 
 
-def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray) -> Losses:
+def _losses(trace: Trace, outline: Outline, roots: Losses, starts: np.ndarray, left_out: np.ndarray) -> Losses:
     """The roots that are losses: of each section those of `backward()`; without one, those of `autograd.grad`.
 
     A call of `autograd.grad` with `create_graph` is the last choice: its gradients are a part of a loss, as in a
     gradient penalty. A call that trains nothing, as of a sampler or an attack, comes after those that do. One event is
-    read for each place that calls, and if a section has several of them, the events of the first such section.
+    read for each place that calls, and if a section has several of them, the events of the first such section, but not
+    of one of `left_out`, in which a GradScaler leaves out updates.
     """
     if not len(roots.event):
         return roots
     _, first, place = np.unique(outline.stacks[roots.event], return_index=True, return_inverse=True)
     distance = np.array([distance_from_loss(trace.events[event]) for event in roots.event[first].tolist()])
     section = _section_of(starts, roots.event)
-    several = np.flatnonzero((np.diff(section) == 0) & (np.diff(place) != 0))
+    is_whole = ~np.isin(section[1:], left_out)
+    several = np.flatnonzero((np.diff(section) == 0) & (np.diff(place) != 0) & is_whole)
     if len(several):
         inside = np.flatnonzero(section == section[several[0]])
         calls = dict(zip(roots.event[inside].tolist(), place[inside].tolist(), strict=True))
@@ -385,12 +394,13 @@ def _without_update(trace: Trace, outline: Outline, calls: Mapping[int, int], en
     return [place for place in set(calls.values()) if place not in updating] if updating else []
 
 
-def _root_names(trace: Trace, outline: Outline) -> dict[int, str]:
+def _root_names(trace: Trace, outline: Outline, scaled: Mapping[int, str]) -> dict[int, str]:
     """By event of a backward call, the name of its root; where several roots have one name, since each comes from a
-    function that calls its result `loss`, the name that the call itself has for it."""
+    function that calls its result `loss`, the name that the call itself has for it.  `scaled` has by place the names of
+    losses that are multiplied first."""
     sources = Sources(trace.files)
-    named = [(event, trace.names.get(roots[0], "")) for event, roots in outline.calls if roots]
-    calls = [(event, int(outline.stacks[event]), name) for event, name in named]
+    places = [(event, int(outline.stacks[event]), roots[0]) for event, roots in outline.calls if roots]
+    calls = [(event, place, scaled.get(place) or trace.names.get(root, "")) for event, place, root in places]
     operand_names: dict[int, str] = {}
     for stack in {stack for _, stack, _ in calls if 0 <= stack < len(trace.stacks)}:
         frames = trace.stacks[stack]
@@ -403,7 +413,7 @@ def _root_names(trace: Trace, outline: Outline) -> dict[int, str]:
 
 
 def _by_name(
-    trace: Trace, outline: Outline, losses: Losses, starts: np.ndarray, columns: np.ndarray
+    trace: Trace, outline: Outline, losses: Losses, starts: np.ndarray, columns: np.ndarray, scaled: Mapping[int, str]
 ) -> tuple[str, dict[int, float], dict[str, np.ndarray]]:
     """The name of the loss, and by column its first value; by name the roots of the other columns, and further ones
     that several columns have, as the loss of a generator that is trained in every fifth iteration.
@@ -411,7 +421,7 @@ def _by_name(
     The loss has the name with which most columns begin. Where they have no names, or more than are shown, each column
     has its first root, which is called loss.
     """
-    names = _root_names(trace, outline)
+    names = _root_names(trace, outline, scaled)
     values: dict[str, dict[int, float]] = {}
     first: dict[int, tuple[str, float]] = {}
     places = np.searchsorted(columns, _section_of(starts, losses.event)).tolist()

@@ -223,7 +223,7 @@ def document(
         "calls": list(overview.calls),
         "updates": overview.updates,
         "scales": [*whole.scales[:1], *whole.scales[-1:]],
-        "left_out": len(whole.left_out),
+        "left_out": whole.updates_left_out,
         "skipped": int(overview.skipped.sum()),
         "ops": whole.ops,
         "bytes": size,

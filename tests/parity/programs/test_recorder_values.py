@@ -406,7 +406,7 @@ def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(f
     exec(text, alone)
     found = run.overview
     assert found.loss.tolist() == alone["losses"]
-    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.updates == 14
+    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.updates_left_out == 6 and found.updates == 14
     assert found.scales[0] == 2.0**18 and found.scales[-1] == 2.0**12
     assert found.total[6] == pytest.approx(16.0) and not np.isfinite(found.total[:6]).any()  # 4 elements, each 8
     assert run_findings(found) == [] and in_iterations(run) == []
@@ -415,14 +415,23 @@ def test_run_with_a_grad_scaler_has_its_losses_and_gradients_without_the_scale(f
     assert inf.why.endswith("a problem only if it goes on for ever.") and not inf.fix
 
 
+OTHER = "other = v.square().sum(); v.grad = None; scaler.scale(other).backward(); scaler.step(second)"
+
+
 def test_update_that_a_grad_scaler_leaves_out_beside_one_of_another_optimizer_is_no_finding(tmp_path: Path) -> None:
-    text = SCALED.format(steps=20, clip="scaler.scale(v.square().sum()).backward(); scaler.step(second)")
-    text = text.replace("optimizer, losses", "v = torch.ones(2, requires_grad=True)\noptimizer, losses", 1)
-    text = text.replace("\nfor", "\nsecond = torch.optim.SGD([v], lr=0.01)\nfor").replace(
-        "optimizer.z", "v.grad = None; optimizer.z"
-    )
+    second = "v = torch.ones(2, requires_grad=True)\nsecond = torch.optim.SGD([v], lr=0.01)\nfor"
+    text = SCALED.format(steps=20, clip=OTHER).replace("for", second, 1)
     found = Run(recorded_here(text, tmp_path)).overview
-    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.updates == 20
+    assert (found.root, list(found.others)) == ("loss", ["other"])
+    assert sorted(found.left_out) == [0, 1, 2, 3, 4, 5] and found.updates_left_out == 6 and found.updates == 20
+    assert run_findings(found) == []
+
+
+def test_update_of_several_micro_batches_that_a_grad_scaler_leaves_out_is_one(tmp_path: Path) -> None:
+    text = SCALED.format(steps=20, clip="").replace("    optimizer.zero", "    step % 2 or optimizer.zero")
+    text = text.replace("    scaler.step", "    if step % 2 == 0: continue\n    scaler.step")
+    found = Run(recorded_here(text, tmp_path)).overview
+    assert (found.updates, found.updates_left_out) == (4, 6)
     assert run_findings(found) == []
 
 
