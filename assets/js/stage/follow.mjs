@@ -42,11 +42,11 @@ const MOST_CARDS = 80; // cards that are examined: no more are in view at a zoom
 
 /**
  * The zoom for a graph that is seen in part: the usual one, or a smaller, readable one if only that shows a step with both its ends, or all
- * that a chapter speaks of.
+ * that a chapter speaks of: the same one through the whole story.
  */
 function zoomFor({ index }, view, spoken) {
   let zoom = READABLE;
-  for (const boxes of [...index.scene.steps.map((step) => [...cardsOf(index, step)].map(([node]) => boxOf(node))), spoken]) {
+  for (const boxes of [...index.scene.steps.map((step) => [...cardsOf(index, step)].map(([node]) => boxOf(node))), ...spoken]) {
     if (!boxes.length) continue;
     const [x0, y0, x1, y1] = boxes.reduce(union);
     const room = (size, length) => (size - 2 * LEAST_MARGIN) / length;
@@ -67,8 +67,8 @@ function isClear(camera, view, boxes) {
 
 /**
  * The camera as a graph opens: all of it where that is readable, else a part of it, the `focus` point in it; `whole`: all of it at any size.
- * `spoken` are the boxes that a chapter of a lecture speaks of.
- * @param {{ plane: any, view: any, error: any, focus?: any, whole?: boolean, spoken?: Box[] }} of
+ * `spoken` are the boxes that each chapter of a lecture speaks of.
+ * @param {{ plane: any, view: any, error: any, focus?: any, whole?: boolean, spoken?: Box[][] }} of
  */
 export function overview({ plane, view, error, focus = null, whole = false, spoken = [] }) {
   const own = view.bare ? BARE : isLegendOnTop(plane, view) ? UNDER_LEGEND : PADDING;

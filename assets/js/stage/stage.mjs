@@ -299,16 +299,17 @@ export class Stage {
     const { plane, tokens, view, index, wires, ruler } = this;
     const moment = this.t > 0 ? this.moment : stateAt(index, JUST_AFTER);
     const font = fontsAt(tokens, camera);
-    const spoken = this.spokenOf().filter(({ id }) => !this.isFuture(id)).map((one) => ({ ...one, weight: this.spoken.weight })); // an empty card says nothing
+    const spoken = this.cardsOf(this.spoken.ids).filter(({ id }) => !this.isFuture(id)).map((one) => ({ ...one, weight: this.spoken.weight })); // an empty card says nothing
     return [...subjectsOf({ ruler, moment, plane, font, camera, view, wires }), ...spoken];
   }
 
   /**
-   * What the chapter of a lecture speaks of, as far as the graph has it.
+   * The boxes of what a chapter of a lecture speaks of, as far as the graph has it.
+   * @param {string[]} ids
    * @returns {{ id: string, box: Box }[]}
    */
-  spokenOf() {
-    return this.spoken.ids.flatMap((id) => {
+  cardsOf(ids) {
+    return ids.flatMap((id) => {
       const node = shownAs(this.index, id);
       return node ? [{ id, box: boxOf(node) }] : [];
     });
@@ -328,8 +329,7 @@ export class Stage {
     const [weight, before] = [ahead ? WEIGHT.ahead : WEIGHT.over, this.spoken];
     this.spoken = { ids, weight };
     if (!ids.length || !this.follow || !this.plane) return;
-    if (String(ids) !== String(before.ids) && (this.fits || this.isBrought)) this.fit();
-    else if (weight !== before.weight) this.followActive();
+    if (String(ids) !== String(before.ids) ? this.fits || this.isBrought : weight !== before.weight) this.followActive();
   }
 
   /** Into view, and out from under what lies over the stage; `still`: where one stays. */
@@ -390,7 +390,8 @@ export class Stage {
 
   cameraFor(focus, whole = false) {
     const { plane, view, index } = this;
-    return overview({ plane, view, error: index.scene.error, focus, whole, spoken: this.spokenOf().map(({ box }) => box) });
+    const spoken = this.bare ? index.scene.program.chapters.map(({ select }) => this.cardsOf(select).map(({ box }) => box)) : [];
+    return overview({ plane, view, error: index.scene.error, focus, whole, spoken });
   }
 
   /** All of it where readable; where that is what one sees already, all of it at any size. */

@@ -347,6 +347,33 @@ def test_graph_stays_where_it_is_within_a_chapter_and_an_error_moves_nothing_out
         assert hall.js("document.documentElement.dataset.right") != "open"
 
 
+def test_graph_keeps_its_scale_through_a_story_and_a_new_chapter_moves_it_only_if_it_must(view: View) -> None:
+    """Chapters need captions of different heights, and speak of nodes that are wide apart."""
+    hall = view
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    look = """(({ camera, t }, { height }) => ({ scale: [camera.zoom, height], at: [camera.x, camera.y], t, size:
+      getComputedStyle(document.getElementById('lecture')).fontSize }))(backstep.state(), backstep.view())"""
+    for program, turns in (("training_loop", 4), ("rnn", 2)):
+        hall.open(f"?program={program}&present=1")
+        chapters = hall.js("backstep.scene().program.chapters.map((one) => one.step)")
+        looks, still = [], 0
+        for i, step in enumerate(chapters):
+            hall.until(f"document.getElementById('lecture').innerText.startsWith('{i + 1} of')")
+            hall.until(f"!backstep.playing() && {RESIZED} && {SPOKEN}")
+            ahead = hall.js(look)
+            hall.page.keyboard.press("PageDown")
+            hall.until("backstep.playing()")
+            hall.page.keyboard.press("PageDown")  # the move ends at once
+            hall.until(f"backstep.t() >= {step} && !backstep.playing() && {WHOLE}")
+            still += i > 0 and ahead["at"] == looks[-1]["at"]
+            over = hall.js(look)
+            assert over["size"] == ahead["size"], f"{program}: the letters of chapter {i + 1} change their size"
+            looks += [ahead, over]
+            hall.page.keyboard.press("PageDown")
+        assert len({str(one["scale"]) for one in looks}) == 1, f"{program}: {looks}"
+        assert still == turns, f"{program}: {looks}"
+
+
 def test_presenters_window_says_that_the_hall_has_left_the_lecture(app: App, view_of: Callable[[App], View]) -> None:
     hall = view_of(app)
     hall.open("?program=weights&present=1")

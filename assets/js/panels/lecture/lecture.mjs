@@ -16,7 +16,8 @@ const LEGIBLE = 0.025; // of the height of the screen: the smallest text of the 
 const LEAST = 12; // px: the same elsewhere
 const SECOND = 1000;
 const [BESIDE_TEXT, BESIDE_QUESTION] = [44, 30]; // the most letters in a row of the code: a question and its choices need the room more
-const SIZES = [0.9, 0.8]; // of the letters of a caption that is cut off at their full size
+const SIZES = [0.95, 0.9, 0.85, 0.8]; // of the letters of a caption that is too high at their full size
+const HIGHEST = 0.366; // of the height of the screen: a caption whose letters keep their size; the graph has the same room beside all of a story
 const SAMPLES = 16; // moments of a chapter whose captions are measured, those with the longest sentences
 const TYPED = "input, textarea, select, dialog, [contenteditable='true']";
 
@@ -47,7 +48,7 @@ export class Lecture {
     /** @type {any} what the hall has told last */
     this.heard = null;
     this.destination = ""; // the address that is on its way
-    this.room = { chapter: "", revision: "", height: 0, size: 1 }; // px that the caption of a chapter needs, and the size of its letters, in which revision
+    this.room = noRoom();
     this.letters = BESIDE_TEXT; // of a row of the code, in the whole story
     /** @type {BroadcastChannel | null} */
     this.channel = null;
@@ -108,7 +109,7 @@ export class Lecture {
       this.send({ act: "hello" });
     }
     this.key = "";
-    this.room = { chapter: "", revision: "", height: 0, size: 1 };
+    this.room = noRoom();
     this.hold(0);
     this.write();
     this.enlarge();
@@ -244,11 +245,14 @@ export class Lecture {
     if (key === this.key) return;
     this.key = key;
     const one = chapters[chapter];
-    if (this.kind === "1") this.reserve(one);
-    this.attend(one, stage);
-    fill(this.place, this.kind === "1" ? this.caption(one, stage, t) : this.notes(one, chapters[chapter + 1], stage));
     if (this.kind === "1") {
-      this.shrink();
+      this.reserve();
+      this.scaleLetters(chapter);
+    }
+    this.attend(one, stage);
+    fill(this.place, this.kind === "1" ? this.caption(chapter, stage, t) : this.notes(one, chapters[chapter + 1], stage));
+    if (this.kind === "1") {
+      this.shrink(chapter);
       this.hold(this.height());
     }
     this.tell();
@@ -259,34 +263,34 @@ export class Lecture {
     this.player.attend(this.kind && one ? one.select : [], stage === "ahead");
   }
 
-  /** Makes the column of the code as wide as the story needs, and the caption as high as the chapter does from its text to its answer: while a
-   * gradient travels, the graph above stays where it is. */
-  reserve(one) {
-    const { scene, chapter } = this.story;
+  /** Makes the column of the code as wide and the caption as high as the story needs, from its first text to its last answer: the graph above stays
+   * where it is, at one size. */
+  reserve() {
+    const { scene } = this.story;
     const { chapters } = scene.program;
-    const key = [this.story.session.program, chapter, window.innerWidth, window.innerHeight].join("|");
+    const key = [this.story.session.program, window.innerWidth, window.innerHeight].join("|");
     const revision = String(scene.revision.id);
-    const isSame = this.room.chapter === key;
+    const isSame = this.room.story === key;
     if (isSame && this.room.revision === revision) return;
     const least = isSame ? this.room.height : 0;
-    this.room = { chapter: key, revision, height: 0, size: 1 };
+    this.room = { ...noRoom(), story: key, revision };
     this.hold(0);
     this.letters = Math.min(lettersOf(scene), chapters.some(({ ask }) => ask) ? BESIDE_QUESTION : BESIDE_TEXT);
     this.place.style.setProperty("--letters", String(this.letters));
-    this.place.style.setProperty("--size", "1");
-    if (!one) return;
-    const heights = this.moments().map(([stage, t]) => {
-      fill(this.place, this.caption(one, stage, t));
-      this.shrink();
-      return this.height();
+    const heights = chapters.flatMap((_, chapter) => {
+      this.scaleLetters(chapter);
+      return this.moments(chapter).map(([stage, t]) => {
+        fill(this.place, this.caption(chapter, stage, t));
+        this.shrink(chapter);
+        return this.height();
+      });
     });
     this.hold(Math.max(least, ...heights));
   }
 
   /** The moments of a chapter at which its caption may be highest. @returns {[string, number][]} */
-  moments() {
-    const { scene, chapter } = this.story;
-    const { chapters } = scene.program;
+  moments(chapter) {
+    const { chapters } = this.story.scene.program;
     const [rest, end] = [restOf(chapters, chapter), endOf(chapters, chapter)];
     const level = this.player.level();
     const length = (t) => sentence(level, t).text.length;
@@ -294,12 +298,18 @@ export class Lecture {
     return [["ahead", rest], ...during.map((t) => ["running", t]), ["over", end]];
   }
 
-  /** Makes the letters of a caption that is cut off smaller, until the next chapter. */
-  shrink() {
+  /** Gives a chapter letters of its own size. */
+  scaleLetters(chapter) {
+    this.place.style.setProperty("--size", String(this.room.sizes[chapter] ?? 1));
+  }
+
+  /** Makes the letters of a chapter smaller if its caption is too high. */
+  shrink(chapter) {
+    const most = Math.max(HIGHEST * window.innerHeight, this.room.height);
     for (const size of SIZES) {
-      if (this.place.scrollHeight <= this.place.clientHeight) return;
-      this.room.size = Math.min(this.room.size, size);
-      this.place.style.setProperty("--size", String(this.room.size));
+      if (this.place.scrollHeight <= Math.min(most, this.place.clientHeight)) return;
+      this.room.sizes[chapter] = Math.min(this.room.sizes[chapter] ?? 1, size);
+      this.scaleLetters(chapter);
     }
   }
 
@@ -315,8 +325,9 @@ export class Lecture {
   }
 
   /** The chapter, its question, and the lines that run. */
-  caption(one, stage, t) {
-    const { scene, chapter } = this.story;
+  caption(chapter, stage, t) {
+    const { scene } = this.story;
+    const one = scene.program.chapters[chapter];
     const { words, step } = this.now(t);
     const isFailing = stage === "running" && step?.kind === "error"; // the message comes up beside the node
     const why = one?.ask && !isOpen(stage) ? one.ask.why : ""; // in the room that the text had, so that the graph keeps its own
@@ -377,6 +388,9 @@ export class Lecture {
     if (place) place.textContent = this.elapsedTime();
   }
 }
+
+/** The px that the captions of a story need in a revision, and the size of the letters in each chapter: before they are measured. */
+const noRoom = () => ({ story: "", revision: "", height: 0, sizes: /** @type {number[]} */ ([]) });
 
 /** Whether a key is for the button that the keyboard has come to. */
 const isPressed = ({ key, target }) => (key === "Enter" || key === " ") && Boolean(target.closest?.("button")?.matches(":focus-visible"));
