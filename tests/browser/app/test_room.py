@@ -252,6 +252,26 @@ def test_tabs_of_a_run_stand_before_the_title_and_are_there_before_the_first_sce
     assert view.js(f"{tabs}.getBoundingClientRect().left") == left
 
 
+def test_buttons_of_the_bar_stay_where_they_are_and_do_nothing_while_a_scene_is_awaited(view: View) -> None:
+    sized(view, 1280, 720)
+    waiting: list[Callable[[], None]] = []
+    view.page.route("**/scene", lambda route: waiting.append(route.continue_))
+    places = """['layout-menu', 'share', 'export'].map((name) => {
+      const button = document.getElementById(`act-${name}`);
+      const { left, width } = button.getBoundingClientRect();
+      return [left, width, button.checkVisibility({ visibilityProperty: true }), Boolean(button.closest('[inert]'))];
+    })"""
+    blank = "document.documentElement.dataset.blank"
+    view.page.goto(f"{view.app.origin}/?program=weights")
+    view.until(f"{blank} && {places}.every(([, width, isThere, isInert]) => width && isThere && isInert)")
+    before = view.js(places)
+    for go_on in waiting:
+        go_on()
+    view.page.unroute("**/scene")
+    view.ready()
+    assert view.js(places) == [[left, width, True, False] for left, width, *_ in before]
+
+
 def test_low_window_has_all_of_a_menu_and_a_lecture_with_its_graph(view: View) -> None:
     sized(view, 640, 400)  # 1280 x 800 at 200 %
     view.open("?program=weights")

@@ -356,7 +356,8 @@ def test_graph_keeps_its_scale_through_a_story_and_a_new_chapter_moves_it_only_i
     for program, turns in (("training_loop", 4), ("rnn", 2)):
         hall.open(f"?program={program}&present=1")
         chapters = hall.js("backstep.scene().program.chapters.map((one) => one.step)")
-        looks, still = [], 0
+        looks: list[dict[str, Any]] = []
+        still = 0
         for i, step in enumerate(chapters):
             hall.until(f"document.getElementById('lecture').innerText.startsWith('{i + 1} of')")
             hall.until(f"!backstep.playing() && {RESIZED} && {SPOKEN}")

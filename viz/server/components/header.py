@@ -79,6 +79,7 @@ def header() -> html.Header:
             html.Div(id="sections", className="for-player", hidden=True, role="group", **also(aria_label="Iterations")),
             html.Span(id="live-bar", className="live-bar", **also(aria_live="polite")),
             html.Span(id="revision", className="revision"),
+            tour_offer(),  # before the buttons, which stay where they are when it comes or goes
             html.Div(
                 [
                     icon_button("undo", "Undo the edit (Ctrl+Z)", "undo", disabled=True),
@@ -87,9 +88,9 @@ def header() -> html.Header:
                     text_button("share", "Share", "Copy a link to this view"),
                     export_menu(),
                 ],
+                id="scene-acts",
                 className="for-player",
             ),
-            tour_offer(),
             icon_button("theme", "Light or dark", "theme"),
             html.Div(
                 [

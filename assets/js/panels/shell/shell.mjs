@@ -362,13 +362,20 @@ export class Shell {
 
   /** Another program is on its way: what belongs to the old one must not look current. */
   blank() {
-    root().dataset.blank = "yes";
+    this.setBlank(true);
     delete root().dataset.view;
     this.header.clear();
   }
 
+  /** Without a scene the bar's buttons for it stay where they are, and do nothing. @param {boolean} on */
+  setBlank(on) {
+    if (on) root().dataset.blank = "yes";
+    else delete root().dataset.blank;
+    byId("scene-acts")?.toggleAttribute("inert", on);
+  }
+
   take(scene) {
-    delete root().dataset.blank;
+    this.setBlank(false);
     root().dataset.page = "player";
     const isKnown = isSame(this.player.scene()?.error, scene.error);
     this.player.load(scene);
@@ -387,7 +394,7 @@ export class Shell {
   showRefusal(problem, stay) {
     this.player.clearPending(); // what was typed into a card did not come about
     this.commands.restore();
-    if (!stay) root().dataset.blank = "yes";
+    if (!stay) this.setBlank(true);
     notice.show(problem, stay);
     root().dataset.ready = "problem";
   }
