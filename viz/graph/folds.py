@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..reading import text
 from ..reading.facts import Facts, TensorFact
+from .gradient_free import WITHOUT_EDGES
 from .graph import Drawing, Link
 from .groups import Grouping
 
@@ -158,8 +159,8 @@ class Borders:
         quiet, items = drawing.grouping.quiet, drawing.items
         for link in drawing.links.values():
             source, target = places[link.source], places[link.target]
-            if "update" in (quiet.get(source), quiet.get(target)):
-                continue  # the link that an optimiser writes to a parameter leads nowhere
+            if not WITHOUT_EDGES.isdisjoint((quiet.get(source), quiet.get(target))):
+                continue
             if source != target and link.value:
                 self.coming[target].setdefault(link.tensor, link)
                 self.going[source].setdefault(link.tensor, link)

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from engine.trace.events import Accumulated, BackwardEnded, LeafCreated, OpCalled
 
 from .scopes import Part, Scope, Tree, inner_first, ops_of
 
-LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "aside": "no gradient"}
+LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "start": "initialization", "aside": "no gradient"}
 """The names of the groups beside a model."""
+WITHOUT_EDGES: frozenset[Part | None] = frozenset({"start", "update"})
+"""The groups that only write to parameters, which are in the modules that use them: edges from and to them are not
+drawn."""
 
 
 def owners(tree: Tree) -> frozenset[str]:
@@ -125,7 +128,10 @@ def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
             continue
         inside = [member for member in scope.members if isinstance(member, Scope)]
         finds: list[tuple[Part, Callable[[Sequence[_Member]], list[_Member]]]]
-        finds = [("data", tensors.data), ("update", tensors.update), ("aside", tensors.independent_members)]
+        finds = [("data", tensors.data), ("update", tensors.update)]
+        if not (scope.part or scope.iteration):
+            finds.append(("start", tensors.start))
+        finds.append(("aside", tensors.independent_members))
         for part, find in finds:
             members: list[_Member] = find([tensors.of(member) for member in scope.members])
             ops = [op for member in members for op in member.ops]
@@ -232,6 +238,17 @@ class _Tensors:
                 result.append(member)
                 others.join(member)
         return result
+
+    def start(self, members: Sequence[_Member]) -> list[_Member]:
+        """The members before the first gradient that write to tensors that require one, and those that these use."""
+        asking = {self.storages[tensor] for tensor in self.asking if tensor in self.storages}
+        before = takewhile(lambda one: not one.has_gradient and one.parts <= {"", "data", "update"}, members)
+        users, result = _Member(-1, []), []
+        for member in reversed(list(before)):
+            if member.parts <= {""} and (users.uses(member) or not member.writes.isdisjoint(asking)):
+                users.join(member)
+                result.append(member)
+        return result[::-1]
 
     def independent_members(self, members: Sequence[_Member]) -> list[_Member]:
         """The members without a gradient on which no other member depends."""

@@ -185,7 +185,7 @@ def _cut(scope: Scope, tree: Tree) -> None:
 
     The parts beside a model stay where they are.
     """
-    quiet = {"data", "update", "aside"} - {scope.part}
+    quiet = {"start", "data", "update", "aside"} - {scope.part}
     beside = [one for one in scope.members if isinstance(one, Scope) and one.part in quiet]
     while len(scope.members) - len(beside) > MOST_MEMBERS:
         members = [one for one in scope.members if not any(one is other for other in beside)]

@@ -18,10 +18,14 @@ def group_of(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str
     innermost group that contains its uses.
 
     So an element of `for x in rows` is in the iteration that uses it, and the weights of a layer are in that layer: an
-    optimiser's write does not take them out of a group from which all of their gradients come.
+    optimiser's write does not take them out of a group from which all of their gradients come.  A value that an
+    initialization replaces is in that, and the last one that it sets where the model uses it.
     """
     producer = facts.tensors[tensor].producers.get(version)
-    if producer is None:
+    users = [op for op, _ in facts.uses.get((tensor, version), ())]
+    if facts.tensors[tensor].leaf is not None and users and all(_initializes(grouping, op) for op in users):
+        return _innermost(grouping, users)
+    if producer is None or (facts.tensors[tensor].leaf is not None and _initializes(grouping, producer)):
         return group_of_leaf(facts, grouping, tensor, version)
     if grouping.modules and tensor in facts.roots:
         return _around_model(grouping, grouping.of.get(producer))  # visible even if the op of the loss is folded away
@@ -44,6 +48,11 @@ def _around_model(grouping: Grouping, group: str | None) -> str | None:
     """The innermost group, from `group` outwards, that calls modules and is not such a call itself."""
     around = {one for module in grouping.modules for one in grouping.paths[module]} - grouping.modules
     return next((one for one in grouping.paths[group] if one in around), None)
+
+
+def _initializes(grouping: Grouping, op: int) -> bool:
+    """Return whether an op is part of an initialization."""
+    return any(grouping.quiet.get(group) == "start" for group in grouping.paths[grouping.of.get(op)])
 
 
 def _innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:

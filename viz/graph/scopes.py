@@ -48,10 +48,11 @@ Part = Literal[
     "",
     "module",  # a call of a module
     "update",  # a step of an optimiser, and its ops
+    "start",  # sets the parameters before their first use
     "data",  # the data of the model, without a gradient
     "aside",  # computed from its results, without a gradient
 ]
-"""The role of a group beside a model: `quiet` has the last three, which are folded beside it."""
+"""The role of a group beside a model: `quiet` has the last four, which are folded beside it."""
 
 
 @dataclass(slots=True)

@@ -233,7 +233,7 @@ class _Scene:
         dots = [] if cells else self.norms.dots(group)
         first = next(iter(ops), None)
         shapes, back = self.visible.borders.shapes(group, max(ops, default=None)), self.visible.borders.gradient(group)
-        shapes = "" if quiet == "update" else shapes
+        shapes = "" if quiet in ("start", "update") else shapes
         count = f"{len(cells)} × {text.count(len(ops) // len(cells), 'op')}" if cells else text.count(len(ops), "op")
         sub = ", ".join([count, *self.far(group, inside)]) + (f" · {shapes}" if shapes else "")
         node: Node = {
@@ -258,7 +258,7 @@ class _Scene:
             node["dots"] = dots
         if cells:
             node["cells"] = cells
-        if quiet in ("data", "update", "aside"):
+        if quiet in ("start", "data", "update", "aside"):
             node["quiet"] = quiet
         return node
 

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 import networkx as nx
 
 from ..graph.folds import Borders
+from ..graph.gradient_free import WITHOUT_EDGES
 from ..graph.graph import Drawing, Item, Link
 from ..graph.stacks import members_of_stacks, with_runs
 from ..layout import cards, choice
@@ -110,7 +111,7 @@ class VisibleGraph:
                 graph.nodes[place]["line"] = min(lines)
         for link in drawing.links.values():
             a, b = self.place_of[link.source], self.place_of[link.target]
-            if a == b or "update" in (grouping.quiet.get(a), grouping.quiet.get(b)):
+            if a == b or not WITHOUT_EDGES.isdisjoint((grouping.quiet.get(a), grouping.quiet.get(b))):
                 continue
             key = link.id if (a, b) == (link.source, link.target) else f"e{a}>{b}:0"
             self.edge_of[link.id] = key

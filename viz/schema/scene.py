@@ -186,8 +186,9 @@ class Node(TypedDict):
     """The parameters in a folded group, in the order of the program."""
     cells: NotRequired[list[Cell]]
     """The equal groups that a stack stands for, in the order of the program."""
-    quiet: NotRequired[Literal["data", "update", "aside"]]
-    """The kind of a folded group beside a model: its data, an optimiser's step, or code that receives no gradient."""
+    quiet: NotRequired[Literal["start", "data", "update", "aside"]]
+    """The kind of a folded group beside a model: the setting of its parameters, its data, an optimiser's step, or
+    code that receives no gradient."""
     tracks: NodeTracks
     code: Code | None
     """The line that made a tensor; null if no line of the recording did, as for a parameter."""

@@ -434,8 +434,11 @@ export interface Node {
   dots?: Dot[];
   /** The equal groups that a stack stands for, in the order of the program. */
   cells?: Cell[];
-  /** The kind of a folded group beside a model: its data, an optimiser's step, or code that receives no gradient. */
-  quiet?: "data" | "update" | "aside";
+  /**
+   * The kind of a folded group beside a model: the setting of its parameters, its data, an optimiser's step, or code
+   * that receives no gradient.
+   */
+  quiet?: "start" | "data" | "update" | "aside";
   /** The states of a node over time. */
   tracks: NodeTracks;
   /** The line that made a tensor; null if no line of the recording did, as for a parameter. */

@@ -71,6 +71,33 @@ def test_a_short_training_step_is_shown_by_its_model_too(tmp_path: Path) -> None
     assert {grouping.labels[group] for group in grouping.quiet} >= {"SGD.step"}
 
 
+INITIALIZED = """
+import engine as torch
+from engine import nn
+net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])
+for layer in net:
+    nn.init.normal_(layer.weight, 0.0, 0.02)
+    nn.init.zeros_(layer.bias)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+net(torch.ones(1, 2)).sum().backward()
+optimizer.step()
+"""
+
+
+def test_an_initialization_is_one_box_and_the_parameters_stay_in_their_modules(tmp_path: Path) -> None:
+    read = reading_of(recorded(INITIALIZED, tmp_path))
+    grouping = read.drawing.grouping
+    groups = by_label(grouping)
+    start = groups["initialization"]
+    assert grouping.quiet[start] == "start" and grouping.within[start] is None
+    layer = next(group for label, group in groups.items() if label.startswith("2"))
+    names = {"net.2.weight", "net.2.bias"}
+    assert names <= cards_in(read, layer)
+    before = [group for group in grouping.labels if start in grouping.paths[group]]
+    assert names <= {name for group in before for name in cards_in(read, group)}, "with the values that it replaces"
+    assert not cards_in(read, None) & names
+
+
 def test_a_mask_is_one_box_named_by_its_lines(read: Reading) -> None:
     masks = {label for label in by_label(read.drawing.grouping) if label.startswith("line")}
     assert masks == {"line 11: torch.tril(torch.ones(4, 4))"}
