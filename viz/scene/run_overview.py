@@ -23,11 +23,12 @@ from ..findings.finding import (
     Finding,
     Kind,
 )
-from ..findings.restarts import restart
+from ..findings.growing_graph import growing_graph
 from ..findings.runs import dead_parameters, run_findings
 from ..findings.training_mode import dropout_in_evaluation, left_in_eval
 from ..findings.untrained.zero_gradients import zero_gradients
 from ..findings.updates.bad_write import section_of_bad_write
+from ..findings.updates.restarts import restart
 from ..findings.updates.weight_decay import strong_decay
 from ..reading import text
 from ..run.overview import QUANTITIES, Overview, joined
@@ -108,9 +109,8 @@ def _of_modes(run: Run) -> Iterator[RunFinding]:
 
 
 def _of_updates(run: Run) -> Iterator[RunFinding]:
-    """Mistakes that only several iterations show: what is learnt is lost, or decays."""
-    again, decay = restart(run), strong_decay(run)
-    for one in (again, decay):
+    """Mistakes that only several iterations show: what is learnt is lost, or decays, or the graph is kept."""
+    for one in (restart(run), strong_decay(run), growing_graph(run)):
         if one is not None:
             yield {
                 "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,

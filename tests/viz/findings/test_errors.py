@@ -74,6 +74,17 @@ def test_no_grad_fn_names_the_leaf_or_the_cut(tmp_path: Path) -> None:
     assert "detach() cuts it off" in cut.why and "line 3" in cut.why
 
 
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+def test_checkpoint_without_gradient_is_where_the_graph_ends(tmp_path: Path) -> None:
+    source = (
+        HEAD + "net = torch.nn.Linear(2, 1)\nx = torch.ones(3, 2)\n"
+        "y = torch.utils.checkpoint.checkpoint(net, x, use_reentrant=True)\ny.sum().backward()\n"
+    )
+    _, cut = explained(source, tmp_path)
+    assert "in line 4: a checkpoint with use_reentrant=True" in cut.why
+    assert cut.fix == "Pass use_reentrant=False to checkpoint()."
+
+
 def test_an_in_place_change_names_the_line_that_wrote(tmp_path: Path) -> None:
     source = HEAD + "x = torch.ones(2, requires_grad=True)\ny = torch.exp(x)\ny.mul_(2)\ny.sum().backward()\n"
     _, found = explained(source, tmp_path)

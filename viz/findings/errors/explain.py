@@ -30,10 +30,12 @@ from ...reading.facts import CallFact, Facts
 from ...reading.source_text import source
 from ...schema.edits import Edits
 from .. import nonfinite
+from ..untrained.checkpoints import cutting_checkpoints
 from . import arguments
 from .carried_state import CarriedTensor, carried, from_earlier_section
 from .case import Answer, Case
 from .fixes import edited
+from .graph_ends import leaves_behind, nearest_cut
 
 MOST_NAMED = 4
 """The most tensors that are named one by one; of more, the sentence names the first and counts the rest."""
@@ -229,9 +231,9 @@ def _no_history(case: Case) -> Answer:
     again = _derivative(case, root)
     if again is not None:
         return again
-    cut = _cut(case.facts, root) if root is not None else None
+    cut = nearest_cut(case.facts, root) if root is not None else None
     if cut is None:
-        leaves = _leaves(case.facts, root) if root is not None else []
+        leaves = leaves_behind(case.facts, root) if root is not None else []
         frozen = [leaf for leaf in leaves if leaf in case.facts.tensors and case.facts.tensors[leaf].flags]
         if frozen:
             return _frozen(case, name, frozen)
@@ -260,6 +262,9 @@ def _no_history(case: Case) -> Answer:
     where = case.code_at(cut.stack) or labels.written_name(cut)
     if cut.name == "detach":
         return _ends(where, "detach() cuts it off", name), "Remove the detach().", None
+    if case.facts.op_at[cut.index] in cutting_checkpoints(case.facts).values():
+        how = "a checkpoint with use_reentrant=True lets gradients through only if one of its inputs requires one"
+        return _ends(where, how, name), "Pass use_reentrant=False to checkpoint().", None
     if not all(is_float(out.dtype) for out in cut.outputs):
         whole = (
             f"{labels.written_name(cut)} returns {'True or False' if cut.outputs[0].dtype == 'bool' else 'a position'}"
@@ -356,41 +361,6 @@ def _derivative(case: Case, root: int | None) -> Answer | None:
             )
             return why, "Pass create_graph=True to that call.", edited(case, call, create_graph=True)
     return None
-
-
-def _cut(facts: Facts, root: int) -> OpCalled | None:
-    """The nearest op before `root` with an input that requires a gradient and a result that does not."""
-    todo, seen = [root], {root}
-    while todo:
-        tensor = todo.pop(0)
-        fact = facts.tensors.get(tensor)
-        op = facts.producer(tensor, fact.last) if fact is not None and fact.versions else None
-        if op is None:
-            continue
-        event = facts.ops[op].event
-        inputs = [i.tensor for i in event.inputs if i.tensor is not None]
-        if event.node is None and any(asks(facts, t, event.index) for t in inputs if t in facts.tensors):
-            return event
-        todo += [t for t in inputs if t not in seen]
-        seen.update(inputs)
-    return None
-
-
-def _leaves(facts: Facts, root: int) -> list[int]:
-    todo, seen, leaves = [root], {root}, []
-    while todo:
-        tensor = todo.pop()
-        fact = facts.tensors.get(tensor)
-        if fact is None:
-            continue
-        op = fact.producers.get(max(fact.producers)) if fact.producers else None
-        if op is None:
-            leaves.append(tensor)
-            continue
-        fresh = [i.tensor for i in facts.ops[op].event.inputs if i.tensor is not None and i.tensor not in seen]
-        seen.update(fresh)
-        todo += fresh
-    return sorted(leaves)
 
 
 _TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}

@@ -27,7 +27,7 @@ def cutting_checkpoints(facts: Facts) -> dict[int, int]:
             for call in facts.own.at.get(event.index, ()):
                 tensors = (argument.tensor for op in call.ops for argument in op.inputs)
                 for tensor in tensors:
-                    if tensor is not None:
+                    if tensor in facts.tensors:
                         result.setdefault(tensor, facts.op_at[event.index])
     return result
 

@@ -1,1 +1,1 @@
-"""Gradients that an update does not use as it should: not zeroed, cleared, clipped too late, of another loss."""
+"""Updates that do not use their gradients as they should, or whose result is lost: clipped too late, undone."""

@@ -15,12 +15,12 @@ from engine.trace.events import LeafCreated, OpCalled, Skipped
 from engine.trace.file.database import TraceFileError
 from engine.trace.file.outline import VALUE
 
-from ..reading import text
-from ..reading.source_text import source
-from ..run.pauses import ends_of_steps
-from ..run.run import Run
-from ..run.state import number_before
-from ..schema.run import RunFindingKind
+from ...reading import text
+from ...reading.source_text import source
+from ...run.pauses import ends_of_steps
+from ...run.run import Run
+from ...run.state import number_before
+from ...schema.run import RunFindingKind
 
 FEWEST = 5
 """The fewest steps: a few models that take one step each are compared, not trained."""
@@ -174,7 +174,7 @@ def _is_matrix(run: Run, tensor: int) -> bool:
 
 
 def _overwritten(run: Run, steps: _Steps) -> Restart | None:
-    """Between any two steps, the same line writes values into parameters that do not come from the ones they had."""
+    """Between the steps, the same line writes values into parameters that do not come from the ones they had."""
     tensors = [one for one in steps.reports[0][1] if one != UNUSED]
     writes: dict[int, OpCalled] = {}
     for tensor in tensors:
@@ -189,19 +189,19 @@ def _overwritten(run: Run, steps: _Steps) -> Restart | None:
     section = _section(run, op.index)
     values = "new random values" if _is_random(op) else "the same values"
     why = (
-        f"{place} writes {values} into {_names(run, list(writes))} before each of {len(steps.ends):,} updates, so what "
-        "the update before has changed is lost."
+        f"{place} writes {values} into {_names(run, list(writes))} between any two of {len(steps.ends):,} updates, so "
+        "what an update changes is lost in the next one."
     )
     fix = f"Write the first values once, before the loop{_loop(run, section)}."
     return Restart(section, "Parameters are overwritten in each iteration", why, fix)
 
 
 def _write_between(run: Run, tensor: int, ends: Sequence[int]) -> OpCalled | None:
-    """The op that overwrites a tensor after the first step and before the second; None unless one does so between some
-    other two steps too."""
+    """The op that overwrites a tensor after the second step and before the third; None unless one does so between some
+    other two steps too.  (The first iteration may be the one that keeps the values.)"""
     changes = [event for event, _ in run.outline.changes_of(tensor, VALUE, ends[-1])]
     writes: list[tuple[object, OpCalled]] = []
-    for start, end in _some(list(pairwise(ends))):
+    for start, end in _some(list(pairwise(ends))[1:]):
         there = changes[bisect_right(changes, start - 1) : bisect_right(changes, end - 1)]
         ops = (run.whole.events[event] for event in there)
         keys = [(key, op) for op in ops if isinstance(op, OpCalled) and (key := _origin(run, op)) is not None]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.restarts import Restart, restart
+from viz.findings.updates.restarts import Restart, restart
 from viz.run.run import Run
 from viz.scene.run_overview import in_iterations
 
-from ..helpers.traces import recorded
+from ...helpers.traces import recorded
 
 PROGRAM = """\
 import copy
@@ -67,6 +67,11 @@ def test_write_that_undoes_each_update_is_the_cause(write: str, values: str, tmp
     one = found(tmp_path, write)
     assert one is not None and one.label == "Parameters are overwritten in each iteration"
     assert one.why.startswith(f"`{write}` in line 14 writes {values} into net.0.weight")
+
+
+def test_write_after_each_step_but_the_first_is_found_too(tmp_path: Path) -> None:
+    one = found(tmp_path, after="if step: net.load_state_dict(start)")
+    assert one is not None and "in line 19 writes the same values" in one.why
 
 
 @pytest.mark.parametrize(
