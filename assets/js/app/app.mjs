@@ -416,7 +416,7 @@ export class App {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
       play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
       step: (single) => this.forward(single), back: (single) => this.back(single), into: () => this.depth.into(), stop: () => (this.index ? stopAt(this.index.level, this.player.t) : null), level: () => this.index?.level ?? null, speed: (speed) => this.setSpeed(speed),
-      select: (id) => this.select(id), find: (entry) => this.find(entry), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from), attend: (ids, ahead) => this.stage?.attend(ids, ahead),
+      select: (id) => this.select(id), find: (entry) => this.find(entry), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from), returnToFit: () => this.stage?.returnToFit(), attend: (ids, ahead) => this.stage?.attend(ids, ahead),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.picker?.on), fold: (id) => this.fold(id), fit: (whole = false) => this.stage?.fit(true, whole), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),

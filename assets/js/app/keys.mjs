@@ -41,6 +41,12 @@ function keyTable(app) {
       [["m", "M"], "M", "Switch between a mistake and its corrected version", () => app.bus.emit("other")],
       [["c", "C"], "C", "Show the wires from cell to cell everywhere", () => app.toggleCells()],
     ] },
+    { title: "Explanations", rows: [
+      [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],
+      [["i", "I"], "I", "What am I looking at? Press again for the next panel", () => app.bus.emit("explain")],
+      [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
+      [["?"], "?", "This list", () => app.help(), "anywhere"],
+    ] },
     { title: "View", rows: [
       [["0"], "0", "Fit the view; press again for the whole graph", () => app.stage.fitMore()],
       [["+", "="], "+", "Zoom in", () => app.stage.zoom(1.2)],
@@ -52,13 +58,9 @@ function keyTable(app) {
       [["l", "L"], "L", "Follow the steps while playing", () => app.toggleFollow()],
       [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
       [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
+      [["F6", "Shift+F6"], "F6", "To the next part of the page: left panel, graph, right panel, steps, bar (Shift: previous)",
+        (key) => app.bus.emit("part", key === "F6" ? 1 : -1), "anywhere"],
       [["p", "P"], "P", "Lecture mode: fill the screen, for a lecture hall", () => app.bus.emit("present")],
-    ] },
-    { title: "Explanations", rows: [
-      [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],
-      [["i", "I"], "I", "What am I looking at? Press again for the next panel", () => app.bus.emit("explain")],
-      [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
-      [["?"], "?", "This list", () => app.help(), "anywhere"],
     ] },
     { title: "Changes", rows: [
       [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
@@ -83,7 +85,7 @@ const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End
  * means the button.  `clicked` is the element that was clicked last; null since one came to another by Tab.
  */
 function ownsKey(target, key, clicked) {
-  if (!target?.closest) return false;
+  if (!target?.closest || key === "F6") return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
   const button = target.closest(PRESSED);
   if (key === " ") return button !== null && !clicked;
@@ -101,16 +103,17 @@ export function listenKeys(app) {
   const press = (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.isReady()) return;
     if (ownsKey(event.target, event.key, clicked)) return;
-    const shifted = event.shiftKey && (event.key.startsWith("Arrow") || event.key === "Tab");
-    const entry = table.get((shifted ? "Shift+" : "") + event.key);
+    const isArrow = event.key.startsWith("Arrow");
+    const name = (event.shiftKey && (isArrow || event.key === "Tab" || event.key === "F6") ? "Shift+" : "") + event.key;
+    const entry = table.get(name);
     if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
     if (document.documentElement.dataset.view === "run" && entry.where !== "anywhere") return;
     if (event.key === " " && event.target !== document.body && event.target.closest?.(PRESSED)) event.target.blur(); // else its release would still press it
-    if (entry.act(event.key === "Tab" && event.shiftKey ? "Shift+Tab" : event.key) !== false) event.preventDefault();
+    if (entry.act(isArrow ? event.key : name) !== false) event.preventDefault();
   };
   document.addEventListener("keydown", press);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Tab") clicked = null;
+    if (event.key === "Tab" || event.key === "F6") clicked = null;
     const target = /** @type {HTMLElement} */ (event.target);
     if (!clicked || !moves(event.key) || !target.closest?.("[role=tab]")) return;
     target.blur();

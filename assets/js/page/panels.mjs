@@ -19,7 +19,9 @@ const SPLITS = {
 const root = () => document.documentElement;
 
 export class Panels {
-  constructor() {
+  /** @param {() => void} onUncover is called when the panel no longer slides over the graph */
+  constructor(onUncover) {
+    this.onUncover = onUncover;
     /** @type {Record<string, any>} */
     this.sizes = read();
     for (const name of Object.keys(SPLITS)) this.separate(name, byId(`split-${name}`));
@@ -34,6 +36,7 @@ export class Panels {
   /** Shows or hides a side panel; what slides over the graph is not kept, because it is there for a look only. */
   toggle(side, open = !isOpen(side)) {
     put(side, open);
+    if (side === "right" && !open) this.onUncover();
     if (side === "left" || !isNarrow()) this.keep({ [`${side}Closed`]: open ? undefined : true });
   }
 
@@ -94,6 +97,20 @@ function put(side, open) {
 }
 
 const say = (side) => byId(side === "right" ? "act-panel" : "act-left")?.setAttribute("aria-expanded", String(isOpen(side)));
+
+const PARTS = ["left", "run", "stage", "right", "timeline", "top"];
+const FIRST = "[role=tab][aria-selected=true], button:not(:disabled, [tabindex='-1']), a[href], [tabindex='0']";
+
+/** Moves the focus to the next part of the page that is there, or to the one before. @param {number} by 1 or -1 */
+export function goToPart(by) {
+  const parts = PARTS.map(byId).filter((part) => part && entryOf(part));
+  const now = parts.findIndex((part) => part.contains(document.activeElement));
+  const next = now < 0 && by > 0 ? 0 : Math.max(now, 0) + by;
+  entryOf(parts.at(next % parts.length)).focus();
+}
+
+/** Where the keyboard comes into a part of the page; nothing if that is hidden. @param {any} part */
+const entryOf = (part) => [part, ...part.querySelectorAll(FIRST)].find((one) => one.tabIndex >= 0 && one.checkVisibility({ visibilityProperty: true }));
 
 function read() {
   try { return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") || {}; } catch { return {}; }

@@ -58,6 +58,8 @@ export class Stage {
   fitted = false; // whether the camera shows all that it can of the graph
   /** @type {Camera | null} where following has brought it last */
   brought = null;
+  /** @type {Camera | null} where a graph that was seen whole has made room for a panel */
+  aside = null;
   /** @type {{ ids: string[], weight: number }} what the chapter of a lecture speaks of */
   spoken = { ids: [], weight: 0 };
   editing = false; // whether a cell is
@@ -359,6 +361,7 @@ export class Stage {
 
   /** Out from under a panel that takes or covers the right of the graph, from so many px of the page on. */
   uncover(id, from) {
+    const isWhole = Boolean(this.plane) && this.fits && isUncovered(this.plane, this.glide?.to ?? this.camera, this.view);
     this.resize(); // the panel may have come just now
     const covered = Math.max(0, this.host.getBoundingClientRect().right - from) / this.large;
     const node = this.index?.nodes.get(id);
@@ -367,7 +370,19 @@ export class Stage {
     const [x0, , x1] = boxOf(node);
     const [left, right] = [x0, x1].map((x) => toScreen(now, this.view, x, 0)[0]);
     const shift = Math.min(right - (this.view.width - covered - BESIDE), left - BESIDE);
-    if (shift > 0) this.glideTo(pan(now, -shift, 0));
+    if (shift <= 0) return;
+    const to = pan(now, -shift, 0);
+    if (isWhole || this.aside === now) this.aside = to;
+    this.glideTo(to);
+  }
+
+  /** Nothing covers the graph any more: all of it is seen again, if it was before and nobody has moved it since. */
+  returnToFit() {
+    const isAside = this.aside !== null && this.aside === (this.glide?.to ?? this.camera);
+    this.aside = null;
+    if (!isAside) return;
+    this.resize(); // the panel has gone just now
+    this.fit();
   }
 
   /** `whole`: at any zoom; else at one at which text is read. */

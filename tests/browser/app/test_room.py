@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -270,6 +271,27 @@ def test_buttons_of_the_bar_stay_where_they_are_and_do_nothing_while_a_scene_is_
     view.page.unroute("**/scene")
     view.ready()
     assert view.js(places) == [[left, width, True, False] for left, width, *_ in before]
+
+
+def test_list_of_all_keys_fits_a_projector(view: View) -> None:
+    sized(view, 1280, 720)
+    view.open("?program=weights")
+    view.page.keyboard.press("?")
+    view.until("document.querySelector('.bs-help[open]')")
+    assert view.js(
+        "(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(document.querySelector('.bs-help'))"
+    )
+
+
+def test_graph_is_seen_whole_again_when_the_panel_that_came_with_an_error_has_gone(view: View) -> None:
+    sized(view, 1280, 720)
+    view.open("?program=not_scalar")
+    camera = "JSON.stringify(backstep.state().camera)"
+    before = view.js(camera)
+    view.page.keyboard.press("End")
+    view.until(f"document.documentElement.dataset.right === 'open' && {camera} !== {json.dumps(before)}")
+    view.page.keyboard.press("]")
+    view.until(f"document.documentElement.dataset.right === 'closed' && {camera} === {json.dumps(before)}")
 
 
 def test_low_window_has_all_of_a_menu_and_a_lecture_with_its_graph(view: View) -> None:

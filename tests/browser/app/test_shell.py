@@ -198,6 +198,28 @@ def test_everything_that_can_be_clicked_is_reached_by_tab_and_has_a_name(view: V
     assert {"top", "left", "middle", "right", "timeline"} <= seen
 
 
+def test_a_key_goes_from_part_to_part_of_the_page_and_an_error_s_change_is_near(view: View) -> None:
+    view.open("?program=not_scalar")
+    part = "document.activeElement.closest('#left, #stage, #right, #timeline, #top')?.id"
+    for key, *ids in (("F6", "left", "stage", "right", "timeline", "top", "left"), ("Shift+F6", "top", "timeline")):
+        for name in ids:
+            view.page.keyboard.press(key)
+            assert view.js(part) == name
+    view.page.keyboard.press("Shift+F6")
+    assert view.js("document.activeElement.getAttribute('role')") == "tab"
+    view.end()
+    change = view.page.get_by_role("button", name="Make this change")
+    change.wait_for()
+    before = view.revision()
+    for _ in range(3):
+        view.page.keyboard.press("Tab")
+        if view.js("document.activeElement.textContent") == "Make this change":
+            break
+    view.page.keyboard.press("Enter")
+    view.changed(before)
+    assert view.js("backstep.scene().error") is None
+
+
 def test_table_of_steps_is_walked_by_arrows_and_left_by_one_tab(view: View) -> None:
     view.open("?program=weights")
     view.tab("Events")

@@ -13,7 +13,7 @@ import { Inspector } from "../inspector/inspector.mjs";
 import { Lecture } from "../lecture/lecture.mjs";
 import { Live } from "../../page/live.mjs";
 import * as notice from "../../page/notice.mjs";
-import { isNarrow, isOpen, Panels } from "../../page/panels.mjs";
+import { goToPart, isNarrow, isOpen, Panels } from "../../page/panels.mjs";
 import { Overview } from "../run/overview.mjs";
 import { RunRow } from "../run/section_row.mjs";
 import { hasRun, RunView } from "../run/run.mjs";
@@ -61,7 +61,7 @@ export class Shell {
     this.touring = false; // the tour begins once the program that it was asked for is there
     this.session = new Session();
     this.toast = new Toast();
-    this.panels = new Panels();
+    this.panels = new Panels(() => this.player.returnToFit());
     const { session, toast, panels } = this;
     this.story = new Story(player, session, panels, { choose: (id) => this.choose(id), bring: (id) => this.inspect(id) });
     this.lecture = new Lecture(player, this.story, {
@@ -137,6 +137,7 @@ export class Shell {
     this.player.on("compare", () => this.sections.compare());
     this.player.on("view", () => this.session.scene !== null && hasRun(this.session.scene) && this.view(root().dataset.view === "run" ? "graph" : "run"));
     this.player.on("panel", (side) => this.panels.toggle(side));
+    this.player.on("part", goToPart);
     this.player.on("tour", () => this.takeTour());
     this.player.on("present", () => this.lecture.toggle());
     this.player.on("escape", () => isNarrow() && isOpen("right") && (this.panels.toggle("right", false), true));
