@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.trace.events import (
     Accumulated,
     BackwardStarted,
+    FlagChanged,
     Frame,
     GroupEntered,
     GroupLeft,
@@ -34,6 +35,7 @@ def unlisted(facts: Facts) -> list[Finding]:
     if not holdings.tensors or facts.errors:
         return []
     met: dict[int, str] = {}
+    constants: dict[int, str] = {}  # the data of which the engine's nn.Parameter makes a parameter
     around: list[str] = []
     trained: set[int | None] = set(holdings.tensors)
     reached: dict[int, int] = {}
@@ -45,6 +47,11 @@ def unlisted(facts: Facts) -> list[Finding]:
         elif isinstance(event, LeafCreated):
             if around and around[0] and event.requires_grad and event.source in ("seen", "parameter"):
                 met[event.tensor] = around[0]
+            elif around and around[0] and facts.names.get(event.tensor, "").startswith(f"{around[0]}."):
+                constants[event.tensor] = around[0]
+        elif isinstance(event, FlagChanged):
+            if event.tensor in constants and event.flag == "requires_grad" and event.value:
+                met[event.tensor] = constants[event.tensor]
         elif isinstance(event, OpCalled):
             trained.add(event.inplace)
         elif isinstance(event, Refreshed):

@@ -136,3 +136,37 @@ def test_layers_that_each_call_creates_are_told_from_a_plain_list(
     assert one.why.startswith(f"net uses {name}.weight and {name}.bias in ")
     assert "again in each call, in line 13, with new initial values, and SGD does not hold" in one.why
     assert "once, in `__init__`, before the optimiser is created" in one.fix
+
+
+SCALED = """import engine as torch
+from engine import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(2, 1)
+        self.scale = nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        {first}
+        return self.head(x * self.scale)
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).sum().backward()
+    opt.step()
+"""
+
+
+def test_parameter_that_forward_creates_is_in_no_optimiser(tmp_path: Path) -> None:
+    source = SCALED.format(first="self.scale = nn.Parameter(torch.ones(2))")
+    (one,) = unlisted(collect(recorded(source, tmp_path)))
+    assert one.line == 12 and "creates it again in each call, in line 11" in one.why
+    assert one.fix == "Create it once, in `__init__`, before the optimiser is created."
+
+
+@pytest.mark.parametrize("first", ["pass", "self.shift = torch.ones(2)", "x = x.clone().requires_grad_()"])
+def test_constants_and_inputs_of_forward_are_no_finding(first: str, tmp_path: Path) -> None:
+    assert unlisted(collect(recorded(SCALED.format(first=first), tmp_path))) == []
