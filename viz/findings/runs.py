@@ -23,6 +23,8 @@ DEPTH = 1e4
 hundred."""
 MOST_RATIO, LEAST_RATIO = 1e-1, 1e-6
 """Update / weight: about 1e-3 is usual (Karpathy, CS231n notes, "Ratio of weights:updates"; Cockpit shows the same)."""
+PRECISION = {"bfloat16": 8, "float16": 11}
+"""The significant bits of the elements of short dtypes."""
 STILL, SAME = 1e-3, 1e-6
 """The relative change below which a loss stalls, and below which it is the same but for rounding."""
 FADED, LONG = 1e-5, 1 / 3
@@ -62,7 +64,7 @@ def run_findings(run: Overview) -> list[RunFinding]:
     if result:
         return [*result, *(one for one in dead if one.column < result[0].column)]
     rate, depth = list(_rate(run)), list(_depth(run))
-    effects = (_updates, _stalled) if rate else (_updates,) if depth else ()
+    effects = (_updates, _rounded, _stalled) if rate else (_updates, _rounded) if depth else ()
     searches = (search for search in _OVER_TIME if search not in effects)
     return [*rate, *depth, *(one for search in searches for one in search(run)), *dead]
 
@@ -301,12 +303,9 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
     ratio = run.rows["ratio"]
     rows = [k for k, one in enumerate(run.parameters) if len(one.shape) > 1 and one.size >= 16]
     enough = [k for k in rows if np.isfinite(ratio[k]).sum() >= FEWEST]
-    is_whole = np.array([not one.is_sampled for one in run.parameters], dtype=bool)[:, None]
     with np.errstate(invalid="ignore"):
         large = [k for k in enough if (ratio[k] > MOST_RATIO).sum() > np.isfinite(ratio[k]).sum() / 2]
-        is_small = (ratio < LEAST_RATIO) & (run.rows["norm"] != 0)  # without a gradient, no learning rate helps
-        is_small &= is_whole | (ratio > 0)  # the sampled elements may all be in the column of a dead unit
-        small = [k for k in enough if is_small[k].sum() > np.isfinite(ratio[k]).sum() * 0.9]
+    small = [k for k in _unchanged(run) if k in enough and run.parameters[k].dtype not in PRECISION]
     if len(large) > len(enough) / 2:  # for one small matrix, Adam's first steps are that large without harm
         row = max(large, key=lambda k: float(np.nanmedian(ratio[k])))
         column = int(np.flatnonzero(ratio[row] > MOST_RATIO)[0])
@@ -328,6 +327,38 @@ def _updates(run: Overview) -> Iterator[RunFinding]:
         )
         fix = "Raise the learning rate; if the gradients are small too, see where they fade."
         yield RunFinding("small-updates", column, row, "Updates change almost nothing", why, fix)
+
+
+def _unchanged(run: Overview) -> list[int]:
+    """The parameters that have gradients, and of which nearly all updates change almost nothing."""
+    ratio = run.rows["ratio"]
+    is_whole = np.array([not one.is_sampled for one in run.parameters], dtype=bool)[:, None]
+    with np.errstate(invalid="ignore"):
+        is_small = (ratio < LEAST_RATIO) & (run.rows["norm"] != 0)  # without a gradient, no learning rate helps
+        is_small &= is_whole | (ratio > 0)  # the sampled elements may all be in the column of a dead unit
+    counts = np.isfinite(ratio).sum(axis=1)
+    return np.flatnonzero((counts >= FEWEST) & (is_small.sum(axis=1) > counts * 0.9)).tolist()
+
+
+def _rounded(run: Overview) -> Iterator[RunFinding]:
+    """Updates of weights of a short dtype that are lost when they are rounded to it."""
+    rows = [k for k in _unchanged(run) if run.parameters[k].dtype in PRECISION and not run.parameters[k].is_unheld]
+    if not rows:
+        return
+    dtype = run.parameters[rows[0]].dtype
+    bits = PRECISION[dtype]
+    column = int(np.flatnonzero(run.rows["ratio"][rows[0]] < LEAST_RATIO)[0])
+    have, them = ("have gradients", "them") if rows[1:] else ("has a gradient", "it")
+    why = (
+        f"{_names(run, rows)} {have}, but nearly all updates change nothing, or almost nothing, of {them}. {dtype} has "
+        f"{bits} significant bits: what is less than 1/{2 ** (bits + 1):,} of an element is rounded away when it is "
+        f"added to it."
+    )
+    fix = (
+        f"Keep the parameters in float32, and let torch.autocast compute in {dtype}; or raise the learning rate until "
+        "updates are larger than that."
+    )
+    yield RunFinding("rounded-updates", column, rows[0], "Updates are rounded away", why, fix)
 
 
 def _overwritten(run: Overview, rows: Sequence[int]) -> Iterator[RunFinding]:
@@ -510,7 +541,7 @@ def _largest(run: Overview, column: int) -> int | None:
 
 Search = Callable[[Overview], Iterator[RunFinding]]
 _WORST: tuple[Search, ...] = (_nonfinite_loss, _nonfinite_gradient, _over_iterations)
-_OVER_TIME: tuple[Search, ...] = (_never_updated, _unheld, _updates, _flips, _stalled)
+_OVER_TIME: tuple[Search, ...] = (_never_updated, _unheld, _rounded, _updates, _flips, _stalled)
 
 
 def _often(run: Overview, count: int, what: str = "This happens") -> str:

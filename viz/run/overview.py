@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,7 @@ class Parameter:
     has_no_effect: bool = False
     """Whether its gradients cancel in the first iteration, such as those of a bias that both sides of a difference add.
     """
+    dtype: str = ""
 
     @property
     def size(self) -> int:
@@ -223,7 +225,7 @@ def _table(trace: Trace, outline: Outline, sections: Sequence[Section], measures
         parameters=tuple(
             Parameter(
                 rows.names[row], group(rows.names[row]), rows.shapes[row] or (), number in sampled, row in inputs,
-                row in unheld, before.get(number, 0), row in ineffective,
+                row in unheld, before.get(number, 0), row in ineffective, rows.dtypes[row],
             )
             for number, row in enumerate(in_order)
         ),
@@ -453,6 +455,7 @@ class _Rows:
         self.trace, self.outline = trace, outline
         self.names: list[str] = []
         self.shapes: list[tuple[int, ...] | None] = []
+        self.dtypes: list[str] = []
         self._like: Counter[str] = Counter()
         section, tensor = cells.section, cells.tensor
         self.tensors, begin = np.unique(tensor, return_index=True)
@@ -461,10 +464,11 @@ class _Rows:
         rows: dict[int, int] = {}
         for one in self.tensors[np.argsort(begin)].tolist():
             first = begin[np.searchsorted(self.tensors, one)]
-            name, shape = self._name_and_shape(one, int(events[cells.index[first]]))
+            event = int(events[cells.index[first]])
+            name, shape = self._name_and_shape(one, event)
             heap = ended.setdefault((name, shape), [])
             is_free = heap and heap[0][0] < section[first]
-            rows[one] = heappop(heap)[1] if is_free else self._add(name, shape)
+            rows[one] = heappop(heap)[1] if is_free else self._add(name, shape, event)
             heappush(heap, (last[one], rows[one]))
         self._rows = np.array([rows[one] for one in self.tensors.tolist()], dtype=np.int64)
 
@@ -486,10 +490,12 @@ class _Rows:
         numbers, counts = np.unique(self._rows, return_counts=True)
         return set(numbers[counts > 1].tolist())
 
-    def _add(self, name: str, shape: tuple[int, ...] | None) -> int:
+    def _add(self, name: str, shape: tuple[int, ...] | None, event: int) -> int:
         self._like[name] += 1
         self.names.append(f"{name} ({self._like[name]})" if self._like[name] > 1 else name)
         self.shapes.append(shape)
+        gradient = self._gradient(event)  # has the dtype that its leaf has now: `model.bfloat16()` changes it
+        self.dtypes.append("" if gradient is None else gradient.dtype)
         return len(self.names) - 1
 
     def _name_and_shape(self, tensor: int, event: int) -> tuple[str, tuple[int, ...] | None]:
@@ -502,14 +508,15 @@ class _Rows:
         elif isinstance(maker, OpCalled):
             shape = next(out.shape for out in maker.outputs if out.tensor == tensor)
         else:
-            shape = self._shape_of_gradient(event)
+            gradient = self._gradient(event)
+            shape = None if gradient is None else gradient.shape
         return self.trace.names.get(tensor) or own or "a leaf without a name", shape
 
-    def _shape_of_gradient(self, event: int) -> tuple[int, ...] | None:
-        """The shape of a gradient, which is that of its leaf."""
+    def _gradient(self, event: int) -> Any:
+        """The gradient that arrives in an event, of the shape of its leaf; None if the file has lost it."""
         accumulation = self.trace.events[event]
         value = self.trace.value(accumulation.after) if isinstance(accumulation, Accumulated) else None
-        return None if value is None or value.damaged else value.shape
+        return None if value is None or value.damaged else value
 
 
 def group(name: str) -> str:

@@ -18,6 +18,7 @@ RunFindingKind = Literal[
     "dead",  # parameters receive only zeros from an iteration on
     "large-updates",  # updates are a large part of the weights
     "small-updates",  # updates change almost nothing of the weights
+    "rounded-updates",  # updates are smaller than what the weights' dtype can represent
     "faded-rate",  # for much of the run the learning rate is almost zero
     "unheld",  # parameters receive gradients that no optimiser uses
     "never-updated",  # gradients come, and no parameter changes in the whole run

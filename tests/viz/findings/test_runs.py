@@ -72,6 +72,10 @@ ILL: dict[RunFindingKind, Overview] = {
     "dead": run(norm=where(LATE & (np.arange(DEPTH) == 3)[:, None], 0, "norm")),
     "large-updates": run(ratio=run().rows["ratio"] * 500),
     "small-updates": run(ratio=run().rows["ratio"] * 1e-5),
+    "rounded-updates": run(
+        ratio=np.where(np.arange(DEPTH)[:, None] == 3, 0, run().rows["ratio"]),
+        parameters=tuple(weight(k, dtype="bfloat16", shape=(8,)) for k in range(DEPTH)),
+    ),
     "faded-rate": run(rate=0.1 * 0.5**STEPS, ratio=run().rows["ratio"] * 0.5**STEPS),
     "never-updated": run(updates=0, loss=np.full(COLUMNS, 1.5), ratio=np.full((DEPTH, COLUMNS), np.nan)),
     "stalled-loss": run(loss=2 + STEPS * 1e-6),
@@ -103,6 +107,16 @@ def test_a_sample_of_which_no_element_moves_says_nothing_about_the_weight() -> N
     assert run_findings(run(ratio=still, parameters=parameters)) == []
     assert one(run(ratio=still)).kind == "small-updates"
     assert one(run(ratio=run().rows["ratio"] * 1e-5, parameters=parameters)).kind == "small-updates"
+
+
+def test_updates_that_a_short_dtype_rounds_away_are_named_with_what_it_can_hold() -> None:
+    finding = one(ILL["rounded-updates"])
+    assert finding.row == 3 and finding.why.startswith("net.3.weight has a gradient, but nearly all")
+    assert "bfloat16 has 8 significant bits: what is less than 1/512 of an element" in finding.why
+    still = {"ratio": run().rows["ratio"] * 1e-5}
+    assert one(run(**still, parameters=tuple(weight(k, dtype="float16") for k in range(DEPTH)))).kind == finding.kind
+    others = tuple(weight(k, dtype="bfloat16", is_unheld=True) for k in range(DEPTH))  # copies of what learns
+    assert "rounded-updates" not in [each.kind for each in run_findings(run(**still, parameters=others))]
 
 
 def test_places_are_the_first() -> None:
