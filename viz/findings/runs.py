@@ -350,13 +350,12 @@ def _rounded(run: Overview) -> Iterator[RunFinding]:
     column = int(np.flatnonzero(run.rows["ratio"][rows[0]] < LEAST_RATIO)[0])
     have, them = ("have gradients", "them") if rows[1:] else ("has a gradient", "it")
     why = (
-        f"{_names(run, rows)} {have}, but nearly all updates change nothing, or almost nothing, of {them}. {dtype} has "
-        f"{bits} significant bits: what is less than 1/{2 ** (bits + 1):,} of an element is rounded away when it is "
-        f"added to it."
+        f"{_names(run, rows)} {have}, but nearly all updates leave {them} unchanged, or almost so. {dtype} has {bits} "
+        f"significant bits: an update of less than 1/{2 ** (bits + 1):,} of an element is rounded away."
     )
     fix = (
         f"Keep the parameters in float32, and let torch.autocast compute in {dtype}; or raise the learning rate until "
-        "updates are larger than that."
+        "updates are larger."
     )
     yield RunFinding("rounded-updates", column, rows[0], "Updates are rounded away", why, fix)
 

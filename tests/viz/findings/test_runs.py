@@ -112,7 +112,7 @@ def test_a_sample_of_which_no_element_moves_says_nothing_about_the_weight() -> N
 def test_updates_that_a_short_dtype_rounds_away_are_named_with_what_it_can_hold() -> None:
     finding = one(ILL["rounded-updates"])
     assert finding.row == 3 and finding.why.startswith("net.3.weight has a gradient, but nearly all")
-    assert "bfloat16 has 8 significant bits: what is less than 1/512 of an element" in finding.why
+    assert "bfloat16 has 8 significant bits: an update of less than 1/512 of an element" in finding.why
     still = {"ratio": run().rows["ratio"] * 1e-5}
     assert one(run(**still, parameters=tuple(weight(k, dtype="float16") for k in range(DEPTH)))).kind == finding.kind
     others = tuple(weight(k, dtype="bfloat16", is_unheld=True) for k in range(DEPTH))  # copies of what learns
