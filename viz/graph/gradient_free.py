@@ -91,11 +91,37 @@ def lift(tree: Tree, owning: AbstractSet[str]) -> str:
                 member.within = top
 
 
+def open_single_iterations(tree: Tree) -> None:
+    """Open each loop that ran once and contains all ops with a gradient, also inside a function that contains them all:
+    its frame would break the picture into lines, and there is no other iteration to tell it from."""
+    scope = tree.top
+    while True:
+        members = [one for one in scope.members if _has_gradient(one, tree)]
+        around = members[0] if len(members) == 1 else None
+        if not isinstance(around, Scope):
+            return
+        if around.iteration and sum(_is_of(around, one) for one in scope.members) == 1:
+            place = next(n for n, one in enumerate(scope.members) if one is around)
+            scope.members[place : place + 1] = around.members
+            for member in around.members:
+                if isinstance(member, Scope):
+                    member.within = scope
+        elif around.key[0] == "call":
+            scope = around
+        else:
+            return
+
+
+def _is_of(iteration: Scope, member: int | Scope) -> bool:
+    """Return whether a member of a scope is an iteration of the same loop."""
+    return isinstance(member, Scope) and member.key == iteration.key
+
+
 def _has_gradient(member: int | Scope, tree: Tree) -> bool:
     if isinstance(member, Scope) and member.part in ("update", "data", "aside"):
         return False
     ops = [member] if isinstance(member, int) else ops_of(member)
-    return any(out.requires_grad for op in ops for out in tree.ops[op].outputs)
+    return any(tree.ops[op].node is not None or tree.ops[op].call is not None for op in ops)
 
 
 def _inside(scope: Scope) -> set[str]:

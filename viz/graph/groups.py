@@ -16,7 +16,7 @@ from functools import cached_property
 
 from ..reading.facts import Facts
 from ..reading.source_text import source
-from .gradient_free import gather, join_steps, lift, owners, telling
+from .gradient_free import gather, join_steps, lift, open_single_iterations, owners, telling
 from .nested_loops import Loop
 from .reader import read
 from .recursion import flatten, unroll
@@ -123,6 +123,7 @@ def groups(facts: Facts) -> Grouping:
     prune(tree.top, always)
     model = ""
     if is_large:
+        open_single_iterations(tree)
         model = lift(tree, owning)
         gather(tree, lines_of)
         for scope in inner_first(tree.top):

@@ -98,6 +98,28 @@ def test_an_initialization_is_one_box_and_the_parameters_stay_in_their_modules(t
     assert not cards_in(read, None) & names
 
 
+@pytest.mark.parametrize("function", [False, True])
+def test_a_loop_that_runs_once_around_everything_is_not_a_frame(function: bool, tmp_path: Path) -> None:
+    before, start, rest = INITIALIZED.partition("net(torch")
+    lines = "".join(f"        {line}\n" for line in (start + rest).splitlines())
+    source = f"{before}for epoch in range(1):\n    for step in range(1):\n{lines}"
+    if function:
+        main = "".join(f"    {line}\n" for line in source.splitlines())
+        source = f"def main():\n{main}    return torch\nmain().ones(2) * 2\n"
+    grouping = reading_of(recorded(source, tmp_path)).drawing.grouping
+    labels = set(grouping.labels.values())
+    assert "initialization" in labels and ("main" in labels) is function
+    assert not [label for label in labels if "epoch = 0" in label or "step = 0" in label]
+    assert ("epoch = 0", "step = 0") in grouping.iterations.values(), "names of steps still have both loops"
+
+
+def test_a_loop_that_runs_twice_keeps_its_frames(tmp_path: Path) -> None:
+    before, start, rest = INITIALIZED.partition("net(torch")
+    lines = "".join(f"    {line}\n" for line in (start + rest).splitlines())
+    grouping = reading_of(recorded(f"{before}for step in range(2):\n{lines}", tmp_path)).drawing.grouping
+    assert {"step = 0", "step = 1"} <= set(grouping.labels.values())
+
+
 def test_a_mask_is_one_box_named_by_its_lines(read: Reading) -> None:
     masks = {label for label in by_label(read.drawing.grouping) if label.startswith("line")}
     assert masks == {"line 11: torch.tril(torch.ones(4, 4))"}
