@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import threading
@@ -32,6 +33,7 @@ class CallStacks:
         self.numbers: dict[tuple[Any, ...], int] = {}
         self.codes: dict[int, CodeType] = {}
         self.users: dict[int, bool] = {}
+        self.files: set[str] = set()  # of the user's code
         self.pinned: int | None = None  # replay: the stack to record instead of the current one
         self.base: Any = None  # the frame in which the recording began, and its callers
         self.beyond: tuple[int, ...] = ()
@@ -163,6 +165,9 @@ class CallStacks:
             except KeyError:
                 self.codes[mark] = code
                 is_user_code = users[mark] = is_users(code.co_filename)
+                if is_user_code and code.co_filename not in self.files:
+                    self.files.add(code.co_filename)
+                    linecache.checkcache(code.co_filename)  # it may have been edited since an earlier recording
             if is_user_code:
                 key.append(mark)
                 key.append(frame.f_lasti)

@@ -6,7 +6,7 @@ import ast
 import functools
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from inspect import CO_OPTIMIZED
 from types import CodeType
@@ -46,11 +46,18 @@ class NamedLoop:
 def loops_around(code: CodeType, line: int) -> tuple[NamedLoop, ...]:
     """The loops around a line, within its function or module, outer ones first."""
     within = ("", 0) if code.co_name == "<module>" else (code.co_name, code.co_firstlineno)
-    return tuple(loop for loop in _loops(code.co_filename) if loop.line < line <= loop.end and loop.within == within)
+    loops = _loops(*_edition(code.co_filename))
+    return tuple(loop for loop in loops if loop.line < line <= loop.end and loop.within == within)
+
+
+def _edition(filename: str) -> tuple[str, Hashable]:
+    """A file, and the size and time of the text that `linecache` has of it: a program may be edited and run again."""
+    linecache.getlines(filename)
+    return filename, linecache.cache.get(filename, ())[:2]
 
 
 @functools.lru_cache(maxsize=64)
-def _loops(filename: str) -> tuple[NamedLoop, ...]:
+def _loops(filename: str, edition: Hashable) -> tuple[NamedLoop, ...]:
     try:
         tree = syntax_tree("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError):
@@ -78,11 +85,11 @@ def comes_for_sure(code: CodeType, line: int) -> bool:
     reaches it. True only if this is obvious: the line is under no condition, in no `try` or `with`, and nothing leaves
     the loop before its end.
     """
-    return line in _sure_lines(code.co_filename)
+    return line in _sure_lines(*_edition(code.co_filename))
 
 
 @functools.lru_cache(maxsize=64)
-def _sure_lines(filename: str) -> frozenset[int]:
+def _sure_lines(filename: str, edition: Hashable) -> frozenset[int]:
     try:
         tree = syntax_tree("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError):

@@ -343,3 +343,21 @@ def test_loss_that_a_library_computes_or_sends_has_a_name(
         exec(compile(file.read_text(), str(file), "exec"), {})
     (root,) = next(event for event in trace.events if isinstance(event, BackwardStarted)).roots
     assert trace.names.get(root.tensor) == name
+
+
+def test_an_edited_program_is_read_as_it_is_now_in_the_next_recording(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+
+    def run(source: str) -> engine.Trace:
+        script.write_text(source, encoding="utf-8")
+        with engine.record() as trace:
+            exec(compile(source, str(script), "exec"), {})
+        return trace
+
+    head = "import engine\nx = engine.tensor(2.0, requires_grad=True)\n"
+    first = run(f"{head}y = x * 3\n")
+    assert not [loop for event in first.events for loop in event.loops]
+    second = run(f"{head}for step in range(2):\n    total = x + step\n")
+    for trace, text in ((first, "y = x * 3"), (second, "total = x + step")):
+        assert any(name.endswith("script.py") and text in code for name, code in trace.files.items())
+    assert [(loop.name, loop.text) for event in second.events for loop in event.loops] == [("step", "0"), ("step", "1")]
