@@ -43,6 +43,9 @@ SHORT = 4
 `null` for `full`."""
 FAR = 0.65
 """The same as `NEAR` for a second search, if the first one found nothing."""
+TOPIC = 1.0
+"""How much a topic of a program that stands in the question adds to its rank, times the part of the question that the
+topic is: the words of "second derivative" together say more than each of them in a long text."""
 PREFIX = 3
 """The least letters of a word that is being typed for it to count as the beginning of another one."""
 OPEN, CLOSE = "\x01", "\x02"
@@ -52,10 +55,11 @@ IDLE = frozenset(
         r"\w+",
         """
     a about after all also am an and any are aren as at be because been being but by can cannot could d did didn do
-    does doesn doing don few for from get gets getting give gives had has hasn have having help how i if in into is isn
-    it its just like ll m make me more must my need needs no not of on one only or our please point pytorch re s same
-    should so some still t than that the their them then there these they this to torch try trying up us use used using
-    ve very want was way we were what when where which while who why will with without won work working would you your
+    does doesn doing don few for from get gets getting give gives had happen happens has hasn have having help how i
+    if in into is isn it its just like ll m make me more must my need needs no not of on one only or our please point
+    pytorch re s same should so some still t than that the their them then there these they this to torch try trying
+    up us use used using ve very want was way we were what when where which while who why will with without won work
+    working would you your
     """,
     )
 )
@@ -189,9 +193,21 @@ class Search:
             query = f"SELECT id, bm25({table}, 0, {weights}) FROM {table} WHERE {table} MATCH ?"  # noqa: S608
             for program, rank in self._base.execute(query, (match,)):
                 ranks[program] = ranks.get(program, 0.0) + rank  # the lower, the better
+        for program, part in self._topics(tuple(words)).items():
+            if program in ranks:
+                ranks[program] *= 1 + TOPIC * part
         exact = [self._phrases.get(phrase, set()) for phrase in (typed, tuple(words))]
         best = sorted(ranks, key=lambda program: (*(program not in one for one in exact), ranks[program]))[:MOST]
         return [self._reason(program, match) for program in best]
+
+    def _topics(self, words: tuple[str, ...]) -> dict[str, float]:
+        """The programs with a topic of several words that stands in a question, and its part of the question."""
+        parts: dict[str, float] = {}
+        for count in range(2, len(words) + 1):
+            for k in range(len(words) - count + 1):
+                for program in self._phrases.get(words[k : k + count], ()):
+                    parts[program] = count / len(words)  # longer ones come later
+        return parts
 
     def _has(self, term: str) -> bool:
         """Return whether a program has a word with the same stem, or a phrase of such words."""

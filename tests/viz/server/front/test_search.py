@@ -13,6 +13,7 @@ from viz.server.programs import gallery_programs
 
 QUESTIONS = tomllib.loads((Path(__file__).parent / "questions.toml").read_text("utf-8"))["question"]
 TOPICS = tomllib.loads((Path(__file__).parent / "topics.toml").read_text("utf-8"))
+STUDENTS = tomllib.loads((Path(__file__).parent / "students.toml").read_text("utf-8"))
 PROGRAMS = gallery_programs()
 
 
@@ -39,6 +40,17 @@ def test_questions_of_forums_lead_to_their_program_among_the_first_three(search:
 def test_topics_names_and_messages_with_other_numbers_lead_to_their_program(search: Search) -> None:
     missed = [typed for typed, wanted in TOPICS.items() if not {*best(search.find(typed))} & {*wanted}]
     assert missed == []
+
+
+def test_questions_of_students_lead_to_their_program_first_or_second(search: Search) -> None:
+    assert len(STUDENTS) > 25
+    found = {typed: best(search.find(typed), 2) for typed in STUDENTS}
+    assert {typed: first for typed, first in found.items() if not {*first} & {*STUDENTS[typed]}} == {}
+
+
+def test_topic_within_a_question_counts_for_more_than_its_words(search: Search) -> None:
+    assert best(search.find("why does a non-scalar need gradient"), 1) == ["not_scalar"]
+    assert best(search.find("how to compute a second derivative"), 1) == ["second_derivative"]
 
 
 def test_program_that_names_the_very_question_comes_first(search: Search) -> None:
