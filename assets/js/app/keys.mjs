@@ -3,7 +3,7 @@
 import { h } from "../page/dom.mjs";
 
 /** @import { App } from "./app.mjs" */
-/** @typedef {[keys: string[], text: string, meaning: string, act?: (key: string) => unknown, where?: "stage" | "anywhere"]} Row `stage`: only what has the focus there; `anywhere`: also while the whole run is shown */
+/** @typedef {[keys: string[], text: string, meaning: string, act?: (key: string) => unknown, where?: "stage" | "anywhere" | "everywhere"]} Row `stage`: only what has the focus there; `anywhere`: also while the whole run is shown; `everywhere`: in the gallery too */
 
 const PAN = 80;
 
@@ -45,7 +45,7 @@ function keyTable(app) {
       [["k", "K"], "K", "Legend: what the signs mean", () => app.legend.toggle()],
       [["i", "I"], "I", "What am I looking at? Press again for the next panel", () => app.bus.emit("explain")],
       [["t", "T"], "T", "Tour of six stops", () => app.bus.emit("tour")],
-      [["?"], "?", "This list", () => app.help(), "anywhere"],
+      [["?", "F1"], "?, F1", "This list; F1 also while you type", () => app.help(), "everywhere"],
     ] },
     { title: "View", rows: [
       [["0"], "0", "Fit the view; press again for the whole graph", () => app.stage.fitMore()],
@@ -61,6 +61,11 @@ function keyTable(app) {
       [["F6", "Shift+F6"], "F6", "To the next part of the page: left panel, graph, right panel, steps, bar (Shift: previous)",
         (key) => app.bus.emit("part", key === "F6" ? 1 : -1), "anywhere"],
       [["p", "P"], "P", "Lecture mode: fill the screen, for a lecture hall", () => app.bus.emit("present")],
+    ] },
+    { title: "Gallery", rows: [
+      [[], "\u2193, Tab", "From the search to the first program"],
+      [[], "\u2192, \u2193", "The program beside, or below"],
+      [[], "Esc", "Clear the search"],
     ] },
     { title: "Changes", rows: [
       [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
@@ -85,7 +90,7 @@ const moves = (key) => key.startsWith("Arrow") || key === "Home" || key === "End
  * means the button.  `clicked` is the element that was clicked last; null since one came to another by Tab.
  */
 function ownsKey(target, key, clicked) {
-  if (!target?.closest || key === "F6") return false;
+  if (!target?.closest || key === "F6" || key === "F1") return false;
   if (target.closest(OWN_KEYS)) return key !== "?" || target.closest(TYPED) !== null;
   const button = target.closest(PRESSED);
   if (key === " ") return button !== null && !clicked;
@@ -101,13 +106,14 @@ export function listenKeys(app) {
   for (const { rows } of keyTable(app)) for (const [keys, , , act, where] of rows) for (const key of keys) table.set(key, { act, where });
   document.addEventListener("pointerdown", (event) => { clicked = pressableOf(event.target); }, true);
   const press = (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !app.isReady()) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (ownsKey(event.target, event.key, clicked)) return;
     const isArrow = event.key.startsWith("Arrow");
     const name = (event.shiftKey && (isArrow || event.key === "Tab" || event.key === "F6") ? "Shift+" : "") + event.key;
     const entry = table.get(name);
     if (!entry || (entry.where === "stage" && !app.hasFocus(event.target))) return;
-    if (document.documentElement.dataset.view === "run" && entry.where !== "anywhere") return;
+    const { page, view } = document.documentElement.dataset;
+    if (entry.where !== "everywhere" && (page === "gallery" || !app.isReady() || (view === "run" && entry.where !== "anywhere"))) return;
     if (event.key === " " && event.target !== document.body && event.target.closest?.(PRESSED)) event.target.blur(); // else its release would still press it
     if (entry.act(isArrow ? event.key : name) !== false) event.preventDefault();
   };
@@ -129,7 +135,7 @@ export function listenKeys(app) {
 export function helpDialog(app) {
   const then = (act) => () => { dialog.close(); act(); };
   const dialog = h("dialog.bs-help", { "aria-label": "All keys" }, h("header", {}, h("h2", {}, "Keys"),
-    h("button.btn", { type: "button", onclick: then(() => app.legend.toggle(true)) }, "Legend"),
+    h("button.btn.needs-graph", { type: "button", onclick: then(() => app.legend.toggle(true)) }, "Legend"),
     h("button.btn", { type: "button", onclick: then(() => app.bus.emit("tour")) }, "Take the tour"),
     h("button.bs-close", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "\u00d7")),
   h("div.bs-help-columns", {}, ...keyTable(app).map(({ title, rows }) => h("section", {}, h("h3", {}, title),

@@ -21,6 +21,7 @@ export class Cards {
     this.timer = 0;
     this.question = 0; // the number of the latest question
     gallery.addEventListener("keydown", arrows);
+    byId("gallery-found").addEventListener("keydown", (event) => this.back(event));
     gallery.addEventListener("click", (event) => {
       const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button[data-level]"));
       if (button) this.choose(button.dataset.level ?? "");
@@ -77,7 +78,14 @@ export class Cards {
     return card;
   }
 
-  /** From the field the arrow down leads to the first card, and Enter opens it. */
+  /** Shift and Tab lead from the first card of a search to the field, past the picture, as Tab leads here. */
+  back(event) {
+    if (event.key !== "Tab" || !event.shiftKey || event.target !== first(`#gallery-found ${CARD}`)) return;
+    event.preventDefault();
+    this.field.focus();
+  }
+
+  /** From the field the arrow down leads to the first card, after a search Tab too, and Enter opens it. */
   onKey(event) {
     if (event.key === "Escape" && this.field.value) {
       event.preventDefault();
@@ -85,7 +93,8 @@ export class Cards {
       this.search();
       return;
     }
-    if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+    const goesOn = event.key === "Tab" && !event.shiftKey && this.field.value.trim() !== "";
+    if (event.key !== "ArrowDown" && event.key !== "Enter" && !goesOn) return;
     if (event.key === "Enter" && !this.field.value.trim()) return;
     event.preventDefault();
     const go = () => {
@@ -94,8 +103,8 @@ export class Cards {
       else card?.focus();
     };
     clearTimeout(this.timer);
-    if (event.key === "Enter") this.search().then(go);
-    else go();
+    if (event.key === "ArrowDown") go();
+    else this.search().then(go); // what was typed last counts too
   }
 }
 

@@ -30,6 +30,12 @@ function open() {
     document.addEventListener("backstep:app", () => button.click(), { once: true });
     startApp();
   });
+  document.addEventListener("keydown", (event) => { // until the app listens
+    const isHelp = event.key === "F1" || (event.key === "?" && document.activeElement?.tagName !== "INPUT");
+    if (!isHelp || document.documentElement.dataset.app) return;
+    event.preventDefault();
+    /** @type {HTMLElement} */ (first("[data-act=help]", front)).click();
+  });
 }
 
 const PATIENCE = 6000; // ms of the first picture, which nothing disturbs, before the app is got ready

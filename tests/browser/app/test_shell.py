@@ -116,6 +116,26 @@ def test_first_program_stands_without_motion_is_changed_by_keys_and_makes_room(v
     hero.wait_for()
 
 
+def test_gallery_is_walked_by_keys_and_lists_them_before_the_app_is_there(view: View) -> None:
+    view.page.goto(view.app.origin)
+    view.until("document.documentElement.dataset.front === 'ready'")
+    keys, focus = view.page.keyboard, "document.activeElement"
+    keys.press("F1")  # the search has the focus; `?` would be typed
+    view.until("document.querySelector('.bs-help')?.open")
+    assert not view.page.locator(".bs-help").get_by_role("button", name="Legend").is_visible()
+    keys.press("Escape")
+    view.until(f"!document.querySelector('.bs-help').open && {focus}.id === 'gallery-search'")
+    keys.type("non-scalar")
+    keys.press("Tab")  # to the first program, past the picture that plays
+    view.until(f"{focus}.dataset.program === 'not_scalar'")
+    keys.press("?")
+    view.until("document.querySelector('.bs-help').open")
+    keys.press("Escape")
+    view.until(f"{focus}.dataset.program === 'not_scalar'")
+    keys.press("Shift+Tab")
+    view.until(f"{focus}.id === 'gallery-search'")
+
+
 def test_cards_have_the_graph_of_their_program_and_its_number_of_steps(view: View) -> None:
     view.open()
     cards = "document.querySelectorAll('#gallery-groups .card')"
