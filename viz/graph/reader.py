@@ -236,7 +236,10 @@ class _Reader:
             if not last and not _is_transparent(frames[depth + 1]):
                 key = ("call", depth, frames[depth + 1].function, place)
                 open_here = level < len(self.opened) and self.opened[level].key == key
-                if open_here and not self._restarts(frames, depth + 1, level + 1):
+                if open_here and not (
+                    self._restarts(frames, depth + 1, level + 1)
+                    and (loops or self._may_call_again(frame, frames[depth + 1].function))
+                ):
                     scope = self.opened[level]
                 else:
                     scope = self.open(scope, frames[depth + 1].function.rpartition(".<locals>.")[2], key)
@@ -326,6 +329,17 @@ class _Reader:
             if len(self.opened) <= level or self.opened[level].key[-1:] != (place_of(frame),):
                 return True
         return False
+
+    def _may_call_again(self, frame: Frame, function: str) -> bool:
+        """Return whether a position outside of loops may call a function several times in one run.
+
+        Library code may, as in `net.apply(function)`, and a comprehension; a direct call `function(x)` may not.
+        """
+        if function == "<module>":
+            return False
+        name = function.removesuffix(".__init__").rpartition(".")[2]
+        is_direct = source(self.trace, frame).partition("(")[0].rpartition(".")[2] == name
+        return not is_direct or _is_transparent(frame) or self._comes_again(frame)
 
     def _enclosing(self, frame: Frame, caller: Frame | None) -> list[Loop]:
         key = (frame.file, frame.line)

@@ -58,10 +58,14 @@ def label_of_update(drawing: Drawing, group: str, event: OpCalled) -> str:
 
 
 def optimizer_steps(drawing: Drawing) -> frozenset[str]:
-    """The groups that are the step of an optimiser."""
+    """The groups that are the step of an optimiser.
+
+    The program's own optimiser has a group for the function around it too, which may call others before the update.
+    """
     grouping, events = drawing.grouping, drawing.facts.trace.events
     kinds = {event.kind for event in events if isinstance(event, GroupEntered) and event.optimizer}
-    return frozenset(group for group in grouping.calls if grouping.kin.get(group) in kinds)
+    steps = {group for group in grouping.calls if grouping.kin.get(group) in kinds}
+    return frozenset(steps.difference(around for group in steps for around in grouping.paths[grouping.within[group]]))
 
 
 def failing(facts: Facts, event: ErrorRaised, last: Phase | None, now: int) -> Phase:

@@ -98,6 +98,21 @@ def test_an_initialization_is_one_box_and_the_parameters_stay_in_their_modules(t
     assert not cards_in(read, None) & names
 
 
+def test_a_function_that_a_library_calls_again_is_not_another_run_of_the_functions_around(tmp_path: Path) -> None:
+    source = (
+        "import engine as torch\nfrom engine import nn\n"
+        "def set_weights(layer):\n    if isinstance(layer, nn.Linear):\n"
+        "        nn.init.normal_(layer.weight, 0.0, 0.02)\n        nn.init.zeros_(layer.bias)\n"
+        "def main():\n    net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])\n    net.apply(set_weights)\n"
+        "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
+        "    net(torch.ones(1, 2)).sum().backward()\n    optimizer.step()\n"
+        "main()\n"
+    )
+    labels = by_label(reading_of(recorded(source, tmp_path)).drawing.grouping)
+    assert {"initialization", "set_weights · 1", "set_weights · 4"} <= labels.keys()
+    assert not [label for label in labels if label.startswith(("<module>", "main"))], "each runs once, around all"
+
+
 @pytest.mark.parametrize("function", [False, True])
 def test_a_loop_that_runs_once_around_everything_is_not_a_frame(function: bool, tmp_path: Path) -> None:
     before, start, rest = INITIALIZED.partition("net(torch")
