@@ -79,6 +79,7 @@ WarningKind = Literal[
     "grad-of-inner",  # `.grad` of a tensor that is not a leaf is read
     "graph-in-grad",  # backward(create_graph=True)
     "expanded-write",  # a place of an expanded tensor may be written more than once
+    "target-shape",  # the input of a loss and its target have different shapes
     "other",
 ]
 
@@ -209,6 +210,7 @@ _WARNINGS: tuple[tuple[WarningKind, str], ...] = (
     ("grad-of-inner", r"^The \.grad attribute of a Tensor that is not a leaf Tensor is being accessed"),
     ("graph-in-grad", r"^Using backward\(\) with create_graph=True will create a reference cycle"),
     ("expanded-write", r"^Use of \w+_ on expanded tensors is deprecated"),
+    ("target-shape", r"^Using a target size \(.+?\) that is different to the input size"),
 )
 
 

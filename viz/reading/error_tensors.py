@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 
 from engine.trace.events import BackwardStarted, ErrorRaised
 from engine.trace.messages import ErrorKind, Message, read_error
@@ -74,15 +75,61 @@ def _unnamed(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, .
         return () if named is None else (named,) if of is None else (named, of)
     if message.kind == "none-used":
         return tuple(tensor for attribute, tensor in _in_line(facts, event) if attribute == "grad")
-    return _operands(facts, event) if message.kind in OF_ARGUMENTS else ()
+    return _operands(facts, event, message) if message.kind in OF_ARGUMENTS else ()
 
 
-def _operands(facts: Facts, event: ErrorRaised) -> tuple[int, ...]:
+def _operands(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, ...]:
     """The inputs of the node of an error, or all tensors that its line names."""
     op = facts.op_of_node.get(-1 if event.node is None else event.node)
     if op is None:
-        return tuple(named_in_line(facts, event))
+        pair = _arguments(facts, event, message) if message.kind == "sizes" else ()
+        return pair or tuple(named_in_line(facts, event))
     return tuple(one.tensor for one in facts.ops[op].event.inputs if one.tensor is not None)
+
+
+def _arguments(facts: Facts, event: ErrorRaised, message: Message) -> tuple[int, ...]:
+    """The two operands in the failing expression or statement whose sizes the message gives, each a tensor with a name
+    or the result of a call; () if they are not known."""
+    frame = facts.failing[event.index]
+    whole = facts.sources.node(frame) if frame is not None else None
+    if frame is None or not isinstance(whole, (ast.expr, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
+        return ()
+    by_name, text_of = _newest(facts, event), facts.sources.file(frame.file).text_of
+    sizes = [int(message.parts[part]) for part in ("first", "second")]
+    for node in reversed(list(ast.walk(whole))):  # the inner ones first
+        candidates = (by_name.get(text_of(part), _result(facts, event, part)) for part in _operands_in(node))
+        tensors = [tensor for tensor in candidates if tensor is not None]
+        for pair in permutations(tensors, 2):
+            if _aligned([facts.tensors[one].shape for one in pair], int(message.parts["dim"])) == sizes:
+                return tuple(tensor for tensor in tensors if tensor in pair)
+    return ()
+
+
+def _operands_in(node: ast.AST) -> list[ast.expr]:
+    """The expressions of which a node computes something."""
+    match node:
+        case ast.Call(args=args, keywords=keywords):
+            return [*args, *(one.value for one in keywords)]
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.AugAssign(target=target, value=value):
+            return [target, value]
+    return []
+
+
+def _aligned(shapes: Sequence[tuple[int, ...]], dim: int) -> list[int]:
+    """The sizes of shapes in a dimension of what they would broadcast to."""
+    most = max(map(len, shapes))
+    return [((1,) * (most - len(shape)) + shape)[dim] if dim < most else 1 for shape in shapes]
+
+
+def _result(facts: Facts, event: ErrorRaised, part: ast.AST) -> int | None:
+    """The result of the last op that an expression computed before an error; None if it computed none."""
+    for op in reversed(facts.ops):
+        stack = facts.trace.stacks[op.event.stack] if op.event.stack >= 0 else ()
+        if op.event.index < event.index and any(facts.sources.node(frame) is part for frame in stack):
+            return op.event.outputs[0].tensor if op.event.outputs else None
+    return None
 
 
 def _of_call(facts: Facts, call: BackwardStarted, message: Message) -> tuple[int, ...]:
@@ -131,11 +178,16 @@ def _in_line(facts: Facts, event: ErrorRaised) -> Iterator[tuple[str, int]]:
         and (isinstance(node.ctx, ast.Load) or isinstance(file.above[node], ast.AugAssign))
         and frame.line <= node.lineno <= (node.end_lineno or node.lineno) <= frame.end_line
     ]  # fmt: skip
-    newest = {name: tensor for tensor, name in sorted(facts.trace.names.items()) if _is_before(facts, tensor, event)}
+    newest = _newest(facts, event)
     for node in sorted(inside, key=lambda one: (one.lineno, one.col_offset, -(one.end_col_offset or 0))):
         tensor, around = newest.get(file.text_of(node)), file.above[node]
         if tensor is not None:
             yield around.attr if isinstance(around, ast.Attribute) else "", tensor
+
+
+def _newest(facts: Facts, event: ErrorRaised) -> dict[str, int]:
+    """The newest tensor of each name before an error."""
+    return {name: tensor for tensor, name in sorted(facts.trace.names.items()) if _is_before(facts, tensor, event)}
 
 
 def _is_before(facts: Facts, tensor: int, event: ErrorRaised) -> bool:

@@ -99,7 +99,8 @@ WARNINGS: dict[WarningKind, str] = {
     "grad-of-inner": LEAF + "(x * 1).grad",
     "graph-in-grad": LEAF + "(x * x).sum().backward(create_graph=True)",
     "expanded-write": "torch.ones(1).expand(2).masked_fill_(torch.tensor(True), 0.)",
-    "other": "torch.nn.functional.mse_loss(torch.ones(2, 1), torch.ones(2))",
+    "target-shape": "torch.nn.functional.mse_loss(torch.ones(2, 1), torch.ones(2))",
+    "other": "torch.ones(()).T",
 }
 
 

@@ -26,6 +26,7 @@ torch = pytest.importorskip("torch")
 LAYER = """
 net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
 """
+SHOWN = "import warnings; warnings.simplefilter('always'); "
 CASES = {
     "matrices": (
         f"{LAYER}x = torch.ones(2, 5)\nnet(x).sum().backward()",
@@ -52,6 +53,21 @@ CASES = {
         f"{LAYER}w = torch.ones(4, 2)\nout = 2 * (net(torch.ones(3, 4)) @ w)",
         ["`net(torch.ones(3, 4))` in line 5", "has shape [3, 3], and w has [4, 2]"],
         "Transpose or reshape one of the two.",
+    ),
+    "a target of another shape": (
+        f"{LAYER}{SHOWN}x, y = torch.ones(2, 4), torch.ones(2)\nloss = torch.nn.functional.mse_loss(net(x), y)",
+        ["Shapes here: `net(x)` in line 5", "[2, 3] and y [2].", "in dimension 1 they are 3 and 2"],
+        "Give both the same shape: often the last layer",
+    ),
+    "a target of another shape in a longer expression": (
+        f"{LAYER}{SHOWN}x, y = torch.ones(2, 4), torch.ones(2)\nloss = 2 * torch.nn.MSELoss()(net(x), target=y)",
+        ["Shapes here: `net(x)` in line 5", "[2, 3] and y [2]."],
+        "Give both the same shape",
+    ),
+    "an operand that is computed in the line": (
+        "x, y = torch.ones(2, 3), torch.ones(2)\nout = y * x.exp()",
+        ["Shapes here: y [2] and `x.exp()` in line 3"],
+        "Change the shapes so that they fit",
     ),
     "double": (
         f"{LAYER}data = torch.from_numpy(numpy.ones((2, 4)))\nout = net(data)",

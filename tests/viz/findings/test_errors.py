@@ -237,8 +237,22 @@ def test_in_an_iteration_of_a_run_the_link_to_an_earlier_one_is_named(
     error = explain(read.facts, read.drawing)
     assert error is not None and error.why.startswith(f"{name} was computed in an earlier iteration")
     assert f"(in `{where}` in line" in error.why and reason in error.why
-    assert f"`{name} = {name}.detach()`" in error.fix and "retain_graph" not in error.fix
+    assert f"`{name} = {name}.detach()`" in error.fix
+    assert error.fix.endswith("Then leave out retain_graph=True.") == ("retain_graph" in call)
     assert ("add numbers" in error.fix) == is_sum
+
+
+def test_a_state_that_is_written_in_place_leads_to_the_earlier_iteration(tmp_path: Path) -> None:
+    source = (
+        HEAD + "w = torch.ones(2, 2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nh = torch.ones(2, 2)\n"
+        "for step in range(4):\n    opt.zero_grad()\n    h = h @ w\n    h += 1\n    loss = h.square().sum()\n"
+        "    loss.backward(retain_graph=True)\n    opt.step()\n"
+    )
+    run = Run(recorded(source, tmp_path))
+    read = reading_of(run.trace(len(run.sections) - 1))
+    error = explain(read.facts, read.drawing)
+    assert error is not None and error.why.startswith("h was computed in an earlier iteration")
+    assert "`h = h.detach()`" in error.fix and "out-of-place" not in error.fix
 
 
 @pytest.mark.parametrize("before", ["", "table.weight.mul_(1); "])

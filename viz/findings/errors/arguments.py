@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
 from engine.arrays.element_types import is_float
-from engine.trace.events import GroupEntered, GroupLeft, OpCalled
-from engine.trace.messages import ErrorKind
+from engine.trace.events import GroupEntered, GroupLeft, OpCalled, WarningGiven
+from engine.trace.messages import ErrorKind, warning_kind
 
 from ...reading import labels, text
 from ...reading.error_tensors import base, matrices
@@ -78,7 +78,20 @@ def _sizes(case: Case) -> Answer:
         f"The two do not broadcast{_at_line(case)}.{_shapes(case)} Counted from the right, two sizes must be equal, or "
         f"one of them 1; in dimension {dim} they are {first} and {second}."
     )
+    if _is_about_target(case):
+        return (
+            why,
+            "Give both the same shape: often the last layer has a wrong number of outputs.",
+            None,
+        )
     return why, "Change the shapes so that they fit, for instance with unsqueeze(), transpose() or reshape().", None
+
+
+def _is_about_target(case: Case) -> bool:
+    """Whether a loss has just warned that its input and its target have different shapes."""
+    before = case.facts.trace.events[: case.event.index]
+    last = next((event for event in reversed(before) if not isinstance(event, (GroupEntered, GroupLeft))), None)
+    return isinstance(last, WarningGiven) and warning_kind(last) == "target-shape"
 
 
 def _dtypes(case: Case) -> Answer:

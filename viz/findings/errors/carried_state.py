@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.trace.events import Frame, OpCalled
+from engine.trace.events import Frame, OpCalled, Root
 from engine.trace.source import Sources
 
 from ...reading.facts import CallFact
@@ -32,43 +33,44 @@ def carried(case: Case, earlier: CallFact) -> CarriedTensor | None:
     """The first tensor from before an earlier backward call that the graph of the failing call uses."""
     if case.call is None or not case.call.event.roots:
         return None
-    facts, todo = case.facts, [case.call.event.roots[0].tensor]
-    seen = set(todo)
-    while todo:
-        op = facts.made_by(todo.pop(), case.event.index)
-        if op is None or facts.ops[op].event.index < earlier.start:
-            continue
-        event = facts.ops[op].event
-        for argument in (i for i in event.inputs if i.tensor is not None):
-            assert argument.tensor is not None
-            producer = facts.producer(argument.tensor, argument.version) if argument.tensor in facts.tensors else None
-            before = producer is not None and facts.ops[producer].event.index < earlier.start
-            if before and producer is not None and facts.node(producer) is not None:
-                return _described(case, argument.tensor, facts.ops[producer].event.stack, event)
-            if argument.tensor not in seen:
-                seen.add(argument.tensor)
-                todo.append(argument.tensor)
+    facts = case.facts
+    for event, tensor, version in _inputs_behind(case, case.call.event.roots[:1], earlier.start):
+        producer = facts.producer(tensor, version) if tensor in facts.tensors else None
+        if producer is not None and facts.ops[producer].event.index < earlier.start and facts.node(producer):
+            return _described(case, tensor, facts.ops[producer].event.stack, event)
     return None
 
 
 def from_earlier_section(case: Case) -> CarriedTensor | None:
     """The first tensor through which the graph of a failing call goes on into earlier iterations of a run, if the error
     arose there."""
-    earlier, facts = case.facts.carried, case.facts
+    earlier = case.facts.carried
     if case.op is not None or case.call is None or not earlier:
         return None
-    todo = [root.tensor for root in case.call.event.roots]
+    for event, tensor, _ in _inputs_behind(case, case.call.event.roots, 0):
+        if tensor in earlier:
+            return _described(case, tensor, earlier[tensor], event)
+    return None
+
+
+def _inputs_behind(case: Case, roots: Sequence[Root], start: int) -> Iterator[tuple[OpCalled, int, int]]:
+    """The ops after an event from which roots were computed, each with the tensor and the version of one of its inputs.
+
+    A tensor that is written in place has one op for each of its values.
+    """
+    facts = case.facts
+    todo = [op for root in roots if (op := facts.made_by(root.tensor, case.event.index)) is not None]
     seen = set(todo)
     while todo:
-        op = facts.made_by(todo.pop(), case.event.index)
-        event = facts.ops[op].event if op is not None else None
-        tensors = [i.tensor for i in event.inputs if i.tensor is not None] if event is not None else []
-        for tensor in tensors:
-            if tensor in earlier and event is not None:
-                return _described(case, tensor, earlier[tensor], event)
-        todo += [tensor for tensor in tensors if tensor not in seen]
-        seen.update(tensors)
-    return None
+        event = facts.ops[todo.pop()].event
+        for argument in event.inputs if event.index >= start else ():
+            if argument.tensor is None:
+                continue
+            yield event, argument.tensor, argument.version
+            op = facts.producer(argument.tensor, argument.version) if argument.tensor in facts.tensors else None
+            if op is not None and op not in seen:
+                seen.add(op)
+                todo.append(op)
 
 
 def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> CarriedTensor | None:

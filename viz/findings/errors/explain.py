@@ -81,7 +81,7 @@ def _second_backward(case: Case) -> Answer:
         if isinstance(e, VjpRun) and e.freed and e.node == case.event.node and e.index < case.event.index
     ]  # fmt: skip
     earlier = case.facts.calls.get(freed[-1].call) if freed else None
-    saved = text.join([s.name for s in case.op.node.saved]) if case.op is not None and case.op.node is not None else ""
+    saved = _some([s.name for s in case.op.node.saved]) if case.op is not None and case.op.node is not None else ""
     name = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
     by = case.code_at(earlier.event.stack) if earlier is not None else "an earlier backward call"
     why = (
@@ -114,6 +114,10 @@ def _second_backward(case: Case) -> Answer:
     return why, fix, edited(case, earlier, retain_graph=True)
 
 
+def _some(names: Sequence[str]) -> str:
+    return text.join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} more"
+
+
 def _detach(state: CarriedTensor) -> str:
     """How to cut the path through a value that is carried over."""
     name = state.name or "it"
@@ -136,6 +140,13 @@ def _cut_off(state: CarriedTensor) -> str:
     """How to keep a graph inside its iteration; a single number may be a sum of losses."""
     numbers = " If it sums up losses for printing, add numbers, as in `total += loss.item()`, and call loss.backward()."
     return _detach(state) + (numbers if state.is_scalar else "")
+
+
+def _without_retaining(case: Case) -> str:
+    """That a call which keeps its graph for the next one need not do so once the two graphs are apart."""
+    event = case.call.event if case.call is not None else None
+    keeps = event is not None and event.retain_graph and not event.create_graph
+    return " Then leave out retain_graph=True." if keeps else ""
 
 
 def _updated(case: Case, earlier: CallFact, nodes: Sequence[NodeRecord]) -> str:
@@ -370,7 +381,7 @@ _TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
 def _saved_changed(case: Case) -> Answer:
     if (link := from_earlier_section(case)) is not None:
         why = f"{_goes_on(link)}, and a tensor that it saved has changed since, as a parameter does with each update."
-        return why, _cut_off(link), None
+        return why, _cut_off(link) + _without_retaining(case), None
     tensor = case.tensor
     writer = next(
         (op.event for op in reversed(case.facts.ops)
@@ -399,7 +410,7 @@ def _saved_changed(case: Case) -> Answer:
             f"If {value} only carries a value over, detach it after the call. If it sums up losses for printing, add "
             "numbers, as in `total += loss.item()`, and call loss.backward()."
         )
-        return why, fix, None
+        return why, fix + _without_retaining(case), None
     if leaf is not None:
         return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
     if tensor is not None and writer is not None and tensor != writer.inplace:
