@@ -42,7 +42,7 @@ LOOKED_INTO = 3
 DEAD_LOOKED_FOR = "Dead units are looked for in the first three iterations and in the last one."
 SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
 """Kinds that the overview itself reports."""
-EXPLAINS: dict[Kind, tuple[RunFindingKind, ...]] = {"unheld": ("unheld", "never-updated")}
+EXPLAINS: dict[Kind, tuple[RunFindingKind, ...]] = {"unheld": ("unheld", "never-updated"), "unlisted": ("unheld",)}
 """Kinds that are the cause of problems in the numbers."""
 DIGITS = 3
 """Significant digits, as many as the hover text shows; the picture has fewer."""

@@ -27,18 +27,27 @@ from .parameters import MOST_NAMED, optimizer_tensors
 def unlisted(facts: Facts) -> list[Finding]:
     """One finding for leaves that a module uses without listing them, that receive gradients, and that nothing trains.
 
+    Cost: linear in the events.
+    """
+    lost = unlisted_leaves(facts)
+    return [_unlisted_finding(facts, lost)] if lost else []
+
+
+def unlisted_leaves(facts: Facts) -> dict[int, str]:
+    """The leaves of that finding, each with the name of the module that uses it first.
+
     The parameters that a module lists are known before it runs.  A leaf that no optimiser holds may be trained by hand,
-    so one that is written in place is not a finding; nor is an input of which the loss has derivatives, as the
-    coordinates of a physics-informed network.  Cost: linear in the events.
+    so one that is written in place is not among them; nor is an input of which the loss has derivatives, as the
+    coordinates of a physics-informed network.
     """
     holdings = optimizer_tensors(facts)
     if not holdings.tensors or facts.errors:
-        return []
+        return {}
     met: dict[int, str] = {}
     constants: dict[int, str] = {}  # the data of which the engine's nn.Parameter makes a parameter
     around: list[str] = []
     trained: set[int | None] = set(holdings.tensors)
-    reached: dict[int, int] = {}
+    reached: set[int] = set()
     for event in facts.trace.events:
         if isinstance(event, GroupEntered):
             around.append("" if event.optimizer else event.name)
@@ -57,14 +66,14 @@ def unlisted(facts: Facts) -> list[Finding]:
         elif isinstance(event, Refreshed):
             trained.add(event.tensor)
         elif isinstance(event, Accumulated):
-            reached.setdefault(event.tensor, event.index)
+            reached.add(event.tensor)
         elif isinstance(event, BackwardStarted) and event.create_graph:
             trained.update(event.inputs or ())
-    lost = [tensor for tensor in met if tensor in reached and tensor not in trained]
-    return [_unlisted_finding(facts, lost, met[lost[0]], holdings.name)] if lost else []
+    return {tensor: module for tensor, module in met.items() if tensor in reached and tensor not in trained}
 
 
-def _unlisted_finding(facts: Facts, tensors: list[int], module: str, optimizer: str) -> Finding:
+def _unlisted_finding(facts: Facts, lost: dict[int, str]) -> Finding:
+    tensors, module, optimizer = list(lost), next(iter(lost.values())), optimizer_tensors(facts).name
     all_names = list(dict.fromkeys(facts.names.get(tensor) or "a parameter without a name" for tensor in tensors))
     op = next(uses[0][0] for t in tensors if (uses := facts.uses.get((t, facts.tensors[t].first))))
     op_fact = facts.ops[op]

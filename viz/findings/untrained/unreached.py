@@ -19,6 +19,7 @@ from ..finding import Finding
 from .checkpoints import cutting_checkpoints
 from .gradient_stops import BackwardReach, StopSource
 from .parameters import MOST_NAMED, OptimizerTensors, names_of, optimizer_tensors
+from .unlisted import unlisted_leaves
 
 PLAIN = frozenset({"item", "numpy", "tolist"})
 """Calls that take numbers out of the graph, to Python or numpy, through which no gradient comes back."""
@@ -28,8 +29,8 @@ def unreached(facts: Facts) -> list[Finding]:
     """One finding per place at which the path from the loss to parameters of an optimiser is cut.
 
     A parameter that requires no gradient is frozen on purpose, and one that no optimiser holds may be trained in
-    another way: neither is a finding.  A program that stopped with an error may not have run the code that would reach
-    them.  Cost: linear in the events.
+    another way: neither is a finding.  One that `forward` replaces in each call is reported as that.  A program that
+    stopped with an error may not have run the code that would reach them.  Cost: linear in the events.
     """
     holdings = optimizer_tensors(facts)
     if not holdings.name or facts.errors:
@@ -40,16 +41,24 @@ def unreached(facts: Facts) -> list[Finding]:
     if not here and not _begin_at_leaves(facts):
         return []
     search = _Reachability(facts, holdings.name)
+    unlisted = unlisted_leaves(facts)
+    replaced = {_attribute(facts, tensor, module) for tensor, module in unlisted.items()}
     causes: dict[object, list[int]] = {}
     for tensor in holdings.tensors:
-        if tensor not in reached and tensor not in assigned and tensor in facts.tensors:
+        if tensor not in reached | assigned and tensor in facts.tensors and facts.names.get(tensor) not in replaced:
             causes.setdefault(search.cause(tensor), []).append(tensor)
     result = [finding for tensors in causes.values() if (finding := search.finding(tensors)) is not None]
-    missed = _untrained_parameters(facts, holdings, here)
+    missed = [one for one in _untrained_parameters(facts, holdings, here) if one not in unlisted]
     unused = holdings.unknown + len(causes.get(_NO_PATH, ()))
     holds_none = not holdings.tensors and not holdings.unknown
     is_apart = here.isdisjoint(holdings.tensors)
     return [*result, search.stale(missed, unused, is_apart)] if missed and (unused or holds_none) else result
+
+
+def _attribute(facts: Facts, tensor: int, module: str) -> str:
+    """The name of a tensor, as that of a parameter of the module in whose `forward` it may be called `self.scale`."""
+    name = facts.names.get(tensor, "")
+    return f"{module}.{name.removeprefix('self.')}" if name.startswith("self.") else name
 
 
 def _begin_at_leaves(facts: Facts) -> bool:

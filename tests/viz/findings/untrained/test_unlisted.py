@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.parity.helpers.recordings import recorded_here
 from viz.findings.finding import Finding
+from viz.findings.findings import findings
 from viz.findings.untrained.unlisted import unlisted
 from viz.reading.facts import collect
+from viz.run.run import Run
+from viz.scene.run_overview import in_iterations
 
 from ...helpers.traces import recorded
 
@@ -153,7 +157,7 @@ class Net(nn.Module):
 
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(2):
+for _ in range(3):
     opt.zero_grad()
     net(torch.ones(3, 2)).sum().backward()
     opt.step()
@@ -165,6 +169,21 @@ def test_parameter_that_forward_creates_is_in_no_optimiser(tmp_path: Path) -> No
     (one,) = unlisted(collect(recorded(source, tmp_path)))
     assert one.line == 12 and "creates it again in each call, in line 11" in one.why
     assert one.fix == "Create it once, in `__init__`, before the optimiser is created."
+
+
+ON_TORCH = """import torch
+from torch import nn
+""" + SCALED.split("\n", 2)[2].format(first="self.scale = nn.Parameter(torch.ones(2))")
+
+
+@pytest.mark.parity
+def test_parameter_that_forward_creates_is_one_finding_in_each_iteration(tmp_path: Path) -> None:
+    """Of PyTorch, where a module lists the parameter from the call before."""
+    pytest.importorskip("torch")
+    run = Run(recorded_here(ON_TORCH, tmp_path))
+    kinds = [[one.kind for one in findings(collect(run.trace(number)))] for number in range(len(run.sections))]
+    assert kinds == [["unlisted"]] * 3
+    assert [one["explains"] for one in in_iterations(run)] == [["unheld"]]
 
 
 @pytest.mark.parametrize("first", ["pass", "self.shift = torch.ones(2)", "x = x.clone().requires_grad_()"])
