@@ -18,7 +18,8 @@ MISTAKES: frozenset[Kind] = frozenset({
     "not-zeroed", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted", "loss-dimension",
     "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "target-range", "view-order",
     "flat-scores", "padding", "negated", "one-class",
-    "swapped", "constant-term", "attention-dimension", "same-target", "alike-units", "write", "cut", "copy", "shape",
+    "swapped", "constant-term", "attention-dimension", "batch-as-time", "same-target", "alike-units", "write", "cut",
+    "copy", "shape",
 })  # fmt: skip
 """Kinds about what the program says, which explain what its numbers show."""
 

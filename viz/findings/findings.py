@@ -11,6 +11,7 @@ from .alike_units import alike_units
 from .dead_units import dead_units
 from .finding import Finding, Kind
 from .losses.attention import attention_over_batch
+from .losses.batch_as_time import batches_as_time
 from .losses.constant_terms import constant_terms
 from .losses.kl_divergence import divergences
 from .losses.negated import negated_losses
@@ -48,7 +49,8 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     learning = alike or (*dead_units(facts), *zero_gradients(facts)), unreached(facts), unlisted(facts)
     losses = wrong_losses(facts), divergences(facts), flat_scores(facts), counted_padding(facts), negated_losses(facts)
     text = attention_over_batch(facts), constant_terms(facts), same_targets(facts), view_orders(facts)
-    later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, *text, silent.findings(facts)
+    rows = batches_as_time(facts)
+    later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, *text, rows, silent.findings(facts)
     for finding in chain(mixed, *learning, *later):
         if (finding.event, finding.kind) not in pairs:
             pairs.add((finding.event, finding.kind))

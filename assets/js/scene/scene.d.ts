@@ -858,6 +858,7 @@ export type FindingKind =
   | "negated" // updates make the probabilities of the targets smaller, because of the loss's sign
   | "constant-term" // a loss adds the value of another without its graph
   | "attention-dimension" // attention weights sum to 1 over the batch or the heads
+  | "batch-as-time" // a recurrent layer without batch_first reads a batch of sequences as steps
   | "same-target" // a language model's targets are the tokens that it reads at the same positions
   | "padding" // a loss counts positions that an embedding with padding_idx read as padding
   | "write" // a saved value was changed in a way that no version counts

@@ -17,6 +17,7 @@ from ..helpers.traces import recorded
 from . import test_dead_units, test_overflow, test_vanishing
 from .losses import (
     test_attention,
+    test_batch_as_time,
     test_constant_terms,
     test_kl_divergence,
     test_negated,
@@ -54,6 +55,7 @@ PROGRAMS: dict[Kind, str] = {
     ),
     "constant-term": f"{test_constant_terms.HEAD}(loss + aux.item()).backward()\n",
     "attention-dimension": f"{test_attention.HEAD}(scores.softmax(0) @ v).sum().backward()\n",
+    "batch-as-time": test_batch_as_time.PROGRAM.format(**test_batch_as_time.AS_IT_IS),
     "same-target": f"{test_same_target.HEAD}{test_same_target.TWICE}\n",
     "flat-scores": f"{test_temperature.HEAD}{test_temperature.FLAT}.backward()\n",
     "negated": test_negated.NEGATED,
