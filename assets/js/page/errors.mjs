@@ -1,7 +1,7 @@
 // An error as Python would print it, then its cause and the smallest change that fixes it: whole in the inspector,
 // elsewhere only its type, with a link to the inspector.
 import { firstSentence } from "../scene/format.mjs";
-import { h, prose } from "./dom.mjs";
+import { byId, h, prose } from "./dom.mjs";
 
 /**
  * The diagnosis of a scene's error; null where there is none. What a long message says after its first sentence is folded away.
@@ -11,7 +11,7 @@ import { h, prose } from "./dom.mjs";
  */
 export function errorBox({ error }, edit) {
   if (!error) return null;
-  const fix = error.fix?.edits ? h("button.btn.primary", { type: "button", "data-do": "fix", onclick: () => edit(error.fix.edits) }, "Make this change") : null;
+  const fix = error.fix?.edits ? h("button.btn.primary", { type: "button", "data-do": "fix", onclick: () => { byId("stage")?.focus({ preventScroll: true }); edit(error.fix.edits); } }, "Make this change") : null;
   const first = firstSentence(error.message);
   const more = first === error.message ? null : h("p.error-message", {}, error.message);
   return h("div.error", { role: "alert" },

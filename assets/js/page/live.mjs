@@ -55,7 +55,7 @@ export class Live {
   }
 }
 
-/** What keeps the newest version from being shown, whole, over the graph of the last one that ran. */
+/** What keeps the newest version from being shown, at the foot of the graph of the last one that ran. */
 function remark(note) {
   const place = byId("doubt");
   if (!note) {
@@ -64,6 +64,5 @@ function remark(note) {
   }
   place.dataset.by = "live";
   place.hidden = false;
-  fill(place, h("div", {}, h("p", {}, h("b", {}, "Not recorded again: "), note.trim().split("\n").pop()),
-    h("p.hint", {}, "Save the script again to record it and show it here.")));
+  fill(place, h("p", {}, h("b", {}, "Not recorded again: "), note.trim().split("\n").pop()));
 }

@@ -85,6 +85,16 @@ def test_each_save_of_a_watched_script_records_it_again_and_keeps_the_place_or_t
     script.write_text(DOUBLED + "y.backward(\n", "utf-8")
     view.until("document.getElementById('live-bar').classList.contains('wrong')")
     assert view.revision() == before
+    view.until(  # it stands in the legend's place and covers nothing of the graph
+        """(() => {
+          const rect = (one) => document.querySelector(one).getBoundingClientRect();
+          const [note, legend] = ['#doubt', '.bs-legend'].map(rect);
+          return Math.abs(note.bottom - legend.bottom) < 2 && backstep.scene().nodes.every(({ id }) => {
+            const { y, height } = backstep.screenPos(id);
+            return y + height / 2 < note.top;
+          });
+        })()"""
+    )
     said = doubt.inner_text()
     assert "line 6: '(' was never closed" in said and "last good recording is shown" in said
 

@@ -137,3 +137,23 @@ def test_what_was_edited_is_no_longer_what_the_story_tells_of(view: View) -> Non
     view.page.keyboard.press("Control+z")
     view.changed(edited)
     view.until(f"!{said}")
+
+
+def test_answer_to_a_question_comes_into_view_and_the_fix_leaves_the_keyboard_in_the_graph(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    view.open("?program=not_scalar")
+    view.js("backstep.seek(backstep.scene().steps.length)")
+    view.until(
+        """(() => {
+          const shown = (part) => document.querySelector(`.chapter:not(.behind) ${part}`);
+          const parts = ['.ask > p:last-child', '.story-acts'].map(shown);
+          const [answer, acts] = parts.map((part) => part.getBoundingClientRect());
+          return document.getElementById('story').scrollTop > 0 && answer.bottom <= acts.top + 1;
+        })()"""
+    )
+    before = view.revision()
+    view.page.locator("#inspect .error [data-do=fix]").press("Enter")
+    view.changed(before)
+    view.until("backstep.scene().error === null && document.activeElement.id === 'stage'")
+    view.page.keyboard.press("Home")
+    view.until("backstep.t() === 0 && document.getElementById('story').scrollTop === 0")

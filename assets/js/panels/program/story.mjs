@@ -30,6 +30,8 @@ export class Story {
     this.since = ""; // what the latest save of a watched script changed
     /** @type {HTMLElement[]} */
     this.room = [];
+    /** @type {number | null} the chapter that was shown from its top */
+    this.top = null;
     /** @type {string | null} the revision whose error was reached: the panel that explains it was brought once */
     this.diagnosed = null;
     player.on("space", () => this.space());
@@ -189,7 +191,16 @@ export class Story {
       this.news(),
       h("div.chapters", {}, this.chapterBox(this.chapter, hint, hint !== WATCH && stage === "over" && isMoving(chapters, this.chapter)), ...this.room),
     );
-    if (turn) first(`[data-turn="${turn}"]:not(:disabled)`, place)?.focus({ preventScroll: true });
+    if (turn) (first(`[data-turn="${turn}"]:not(:disabled)`, place) ?? byId("stage"))?.focus({ preventScroll: true });
+    this.uncover(place);
+  }
+
+  /** Each chapter begins at its top; the answer to its question comes into view, above the buttons at the foot. */
+  uncover(place) {
+    if (this.chapter !== this.top) place.scrollTop = 0;
+    this.top = this.chapter;
+    const [answer, acts] = [".ask:not([data-open])", ".story-acts"].map((part) => first(`.chapter:not(.behind) ${part}`, place)?.getBoundingClientRect());
+    if (answer && acts) place.scrollTop += Math.max(0, answer.bottom - acts.top);
   }
 
   /** A chapter as it is read; `asks`: its question, if it has one, is open. */

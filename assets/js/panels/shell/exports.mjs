@@ -94,6 +94,7 @@ function note(text, link) {
   const place = byId("doubt");
   fill(place, h("div", {}, h("p", {}, text), link), h("button.quiet", { type: "button", "aria-label": "Hide this note", onclick: () => { place.hidden = true; } }, "✕"));
   place.hidden = false;
+  delete place.dataset.by;
 }
 
 function save(blob, name) {
