@@ -242,6 +242,30 @@ def test_in_an_iteration_of_a_run_the_link_to_an_earlier_one_is_named(
     assert ("add numbers" in error.fix) == is_sum
 
 
+ADVERSARIES = (
+    HEAD + "g, d = torch.ones(2, 2, requires_grad=True), torch.ones(2, 1, requires_grad=True)\n"
+    "opt = torch.optim.SGD([d], lr=0.1)\nfor _ in range(1):\n    score = (torch.ones(1, 2) @ g) @ d\n"
+    "    score.sum().backward({keeps})\n    opt.step()\n    loss = -score.sum()\n    loss.backward()\n"
+)
+
+
+@pytest.mark.parametrize("keeps", ["", "retain_graph=True"])
+def test_a_result_used_below_an_update_is_to_be_computed_again(keeps: str, tmp_path: Path) -> None:
+    """It is not handed to a next iteration: detached, it would train nothing."""
+    _, found = explained(ADVERSARIES.format(keeps=keeps), tmp_path)
+    assert found.fix.startswith("Compute score again after ") and "detach" not in found.fix
+
+
+@pytest.mark.parametrize(("gradient", "is_once"), [("", True), ("torch.tensor(1.0)", False)])
+def test_a_loss_computed_before_the_loop_is_to_be_computed_inside(gradient: str, is_once: bool, tmp_path: Path) -> None:
+    source = (
+        f"{HEAD}x = torch.ones(2, requires_grad=True)\nloss = x.square().sum()\n"
+        f"for _ in range(2):\n    loss.backward({gradient})\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert found.fix.startswith("Compute loss inside the loop") == is_once == (found.edits is None)
+
+
 def test_a_state_that_is_written_in_place_leads_to_the_earlier_iteration(tmp_path: Path) -> None:
     source = (
         HEAD + "w = torch.ones(2, 2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nh = torch.ones(2, 2)\n"

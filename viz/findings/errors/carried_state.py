@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from engine.trace.events import Frame, OpCalled, Root
 from engine.trace.source import Sources
 
 from ...reading.facts import CallFact
-from .case import Case
+from .case import Answer, Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class CarriedTensor:
 
     `subject` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the
     name certainly belongs to the tensor, and not to a tuple that contains it; `is_scalar`, whether it is a single
-    number.
+    number; `is_in_order`, whether the program's text computes it above the earlier call and uses it below, so that it
+    is not handed from one iteration to the next.
     """
 
     name: str
@@ -27,6 +29,7 @@ class CarriedTensor:
     where: str
     is_tensor: bool
     is_scalar: bool
+    is_in_order: bool = False
 
 
 def carried(case: Case, earlier: CallFact) -> CarriedTensor | None:
@@ -37,8 +40,43 @@ def carried(case: Case, earlier: CallFact) -> CarriedTensor | None:
     for event, tensor, version in _inputs_behind(case, case.call.event.roots[:1], earlier.start):
         producer = facts.producer(tensor, version) if tensor in facts.tensors else None
         if producer is not None and facts.ops[producer].event.index < earlier.start and facts.node(producer):
-            return _described(case, tensor, facts.ops[producer].event.stack, event)
+            maker = facts.ops[producer].event.stack
+            state = _described(case, tensor, maker, event)
+            is_in_order = _are_in_order(case, maker, earlier.event.stack, event.stack)
+            return None if state is None else replace(state, is_in_order=is_in_order)
     return None
+
+
+def _are_in_order(case: Case, *stacks: int) -> bool:
+    """Whether the calls at some stacks stand below each other in the first function in which their lines differ."""
+    for frames in zip(*(case.facts.trace.stacks[stack] for stack in stacks if stack >= 0), strict=False):
+        lines = [frame.line for frame in frames]
+        if len(set(lines)) > 1:
+            return len({(frame.file, frame.function) for frame in frames}) == 1 and all(
+                above < below for above, below in pairwise(lines)
+            )
+    return False
+
+
+def computed_once(case: Case, earlier: CallFact) -> Answer | None:
+    """Of a single number that is computed once, and of which the same line of a loop takes the gradient again: the
+    reason of the error, and the fix."""
+    call = case.call.event if case.call is not None else None
+    if call is None or call.stack != earlier.event.stack:
+        return None
+    one, other = ([(root.tensor, root.implicit) for root in event.roots] for event in (call, earlier.event))
+    if one != other or len(one) != 1 or not call.roots[0].implicit:
+        return None
+    tensor = call.roots[0].tensor
+    maker = case.facts.made_by(tensor, call.index)
+    name, by = case.named(tensor), case.code_at(call.stack)
+    if maker is None or not name.isidentifier():
+        return None
+    why = (
+        f"{name} was computed once, in {case.code_at(case.facts.ops[maker].event.stack)}, and {by} runs for it again: "
+        "the first run has freed its graph, and a second one would only give the same gradients."
+    )
+    return why, f"Compute {name} inside the loop, before backward(), so that it follows the updated parameters.", None
 
 
 def from_earlier_section(case: Case) -> CarriedTensor | None:

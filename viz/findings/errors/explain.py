@@ -32,7 +32,7 @@ from ...schema.edits import Edits
 from .. import nonfinite
 from ..untrained.checkpoints import cutting_checkpoints
 from . import arguments
-from .carried_state import CarriedTensor, carried, from_earlier_section
+from .carried_state import CarriedTensor, carried, computed_once, from_earlier_section
 from .case import Answer, Case
 from .fixes import edited
 from .graph_ends import leaves_behind, nearest_cut
@@ -91,6 +91,8 @@ def _second_backward(case: Case) -> Answer:
     )
     fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
     state = carried(case, earlier) if earlier is not None else None
+    if earlier is not None and (again := computed_once(case, earlier)) is not None:
+        return again
     if state is None or earlier is None:
         return why, fix, edited(case, earlier, retain_graph=True) if earlier is not None else None
     node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
@@ -100,7 +102,7 @@ def _second_backward(case: Case) -> Answer:
         f"So this call goes back through a graph that was freed: {node} no longer has its saved tensors "
         f"({saved or 'its inputs'})."
     )
-    fix = _detach(state)
+    fix = f"Compute {state.name or 'it'} again after {by}." if state.is_in_order else _detach(state)
     before, after = _nodes(case, earlier)
     if updated := _updated(case, earlier, before):
         return why, f"{fix} retain_graph=True would not help: the value of {updated} has changed since.", None
@@ -406,6 +408,8 @@ def _saved_changed(case: Case) -> Answer:
             f"{f' (in {state.where})' if state.where else ''}, so this call goes back through an earlier graph too."
         )
         value = state.name or "it"
+        if state.is_in_order:
+            return why, f"Compute {value} again after the update, or run every backward call before it.", None
         fix = (
             f"If {value} only carries a value over, detach it after the call. If it sums up losses for printing, add "
             "numbers, as in `total += loss.item()`, and call loss.backward()."
