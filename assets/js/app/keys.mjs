@@ -58,9 +58,9 @@ function keyTable(app) {
       [["l", "L"], "L", "Follow the steps while playing", () => app.toggleFollow()],
       [["["], "[", "Show or hide the left panel", () => app.bus.emit("panel", "left")],
       [["]"], "]", "Show or hide the right panel", () => app.bus.emit("panel", "right")],
-      [["F6", "Shift+F6"], "F6", "To the next part of the page: left panel, graph, right panel, steps, bar (Shift: previous)",
+      [["F6", "Shift+F6"], "F6", "Next part of the page, as a panel or the steps (Shift: previous)",
         (key) => app.bus.emit("part", key === "F6" ? 1 : -1), "anywhere"],
-      [["p", "P"], "P", "Lecture mode: fill the screen, for a lecture hall", () => app.bus.emit("present")],
+      [["p", "P"], "P", "Lecture mode: fills the screen", () => app.bus.emit("present")],
     ] },
     { title: "Gallery", rows: [
       [[], "\u2193, Tab", "From the search to the first program"],
@@ -68,8 +68,7 @@ function keyTable(app) {
       [[], "Esc", "Clear the search"],
     ] },
     { title: "Changes", rows: [
-      [[], "Ctrl Z", "Undo an edit"], // the header listens to these two: they work while typing elsewhere too
-      [[], "Ctrl Y", "Redo an edit"],
+      [[], "Ctrl Z, Ctrl Y", "Undo, redo an edit"], // the header listens to these two: they work while typing elsewhere too
     ] },
   ];
 }
