@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..schema.run import RunFindingKind
 from ..schema.values import FindingKind
 
 Kind = FindingKind
@@ -45,3 +46,15 @@ class Finding:
     line: int | None = None
     leaf: int | None = None
     """The tensor that had the problem before anything was computed, and so hides its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionFinding:
+    """A problem that several iterations of a run show together: the section that shows it, and the problems in the
+    numbers that it causes.  `label`, `why` and `fix` are for people."""
+
+    section: int
+    label: str
+    why: str
+    fix: str
+    explains: tuple[RunFindingKind, ...] = ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from engine.trace.events import BackwardStarted, Skipped, VjpRun
@@ -11,7 +9,7 @@ from engine.trace.file.database import TraceFileError
 
 from ..reading.source_text import source
 from ..run.run import Run
-from ..schema.run import RunFindingKind
+from .finding import SectionFinding
 
 FEWEST = 8
 """The fewest iterations."""
@@ -21,18 +19,7 @@ UNEVEN = 2
 """The factor between the largest and the smallest growth from one iteration to the next: each adds its own ops."""
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """The last section, whose backward call is the longest; the rest is for people."""
-
-    section: int
-    label: str
-    why: str
-    fix: str
-    explains: tuple[RunFindingKind, ...] = ()
-
-
-def growing_graph(run: Run) -> Growth | None:
+def growing_graph(run: Run) -> SectionFinding | None:
     """The growth of a run in which every backward call runs through more ops than the one before, and keeps its graph.
 
     A program that feeds longer and longer sequences does not need `retain_graph=True`.  Cost: linear in the VJPs, of
@@ -65,4 +52,4 @@ def growing_graph(run: Run) -> Growth | None:
         "Detach what one iteration hands to the next, as in `h = h.detach()`, or `total += loss.detach()` for a sum "
         "that is only printed. Then leave out retain_graph=True."
     )
-    return Growth(int(numbers[-1]), "The graph grows with each iteration", why, fix)
+    return SectionFinding(int(numbers[-1]), "The graph grows with each iteration", why, fix)

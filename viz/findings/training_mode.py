@@ -17,6 +17,7 @@ from engine.trace.source import Sources
 from ..reading import text
 from ..reading.source_text import source
 from ..run.run import Run
+from .finding import SectionFinding
 
 Path = tuple[str, ...]
 """The names of a module and of those around it."""
@@ -33,17 +34,7 @@ BEFORE_TRAINING = 2
 """Their arguments before that."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModeFinding:
-    """The section that shows it first; `label`, `why` and `fix` are for people."""
-
-    section: int
-    label: str
-    why: str
-    fix: str
-
-
-def left_in_eval(run: Run) -> ModeFinding | None:
+def left_in_eval(run: Run) -> SectionFinding | None:
     """The first iteration that trains in evaluation mode, if it follows the first evaluation, and all later ones do.
 
     The mode shows in BatchNorm, whose recorded arguments have it, and in modules such as Dropout, which compute nothing
@@ -57,7 +48,7 @@ def left_in_eval(run: Run) -> ModeFinding | None:
         return None
 
 
-def _left(run: Run) -> ModeFinding | None:
+def _left(run: Run) -> SectionFinding | None:
     columns = _of_last_loop(run)
     if len(columns) < 2:
         return None
@@ -185,7 +176,7 @@ def _first_with(run: Run, stack: int) -> int:
 
 def _finding(
     run: Run, columns: list[int], place: int, changed: Mapping[Path, str], evaluation: GroupEntered
-) -> ModeFinding:
+) -> SectionFinding:
     section, many = columns[place], len(columns) - place
     paths = sorted(changed)
     names = [f"{'.'.join(path)} ({changed[path]})" for path in paths[:MOST_NAMED]]
@@ -200,7 +191,7 @@ def _finding(
         "run in training mode."
     )
     fix = f"Call {model}.train() after each evaluation, or at the beginning of each epoch."
-    return ModeFinding(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)
+    return SectionFinding(section, f"trained in evaluation mode, from {run.sections[section].name} on", why, fix)
 
 
 def _place(run: Run, frame: Frame, most: int) -> str:
@@ -209,7 +200,7 @@ def _place(run: Run, frame: Frame, most: int) -> str:
     return f"{place} of {frame.file}" if len({one[-1].file for one in run.whole.stacks if one}) > 1 else place
 
 
-def dropout_in_evaluation(run: Run) -> ModeFinding | None:
+def dropout_in_evaluation(run: Run) -> SectionFinding | None:
     """The first dropout in an evaluation: a call of the function without `training`, which is True by default.
 
     An evaluation is what runs without gradients in a program that calls eval(), if the same call also runs with
@@ -260,7 +251,7 @@ def _is_active_dropout(node: ast.AST | None, file: str) -> bool:
     )
 
 
-def _dropout_finding(run: Run, event: int, frame: Frame) -> ModeFinding:
+def _dropout_finding(run: Run, event: int, frame: Frame) -> SectionFinding:
     starts = [section.start for section in run.sections]
     section = bisect_right(starts, event) - 1
     why = (
@@ -269,4 +260,4 @@ def _dropout_finding(run: Run, event: int, frame: Frame) -> ModeFinding:
     )
     fix = "Pass `training=self.training`, or use the module nn.Dropout, which has the mode of the model."
     where = f", in {run.sections[section].name}" if run.is_divided else ""
-    return ModeFinding(max(section, 0), f"dropout in an evaluation{where}", why, fix)
+    return SectionFinding(max(section, 0), f"dropout in an evaluation{where}", why, fix)

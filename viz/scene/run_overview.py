@@ -71,7 +71,7 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading_of(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return _causes_first([*_origin(run), *_of_updates(run), *_of_modes(run), *_sends_zeros(run), *result.values()])
+    return _causes_first([*_origin(run), *_of_sections(run), *_sends_zeros(run), *result.values()])
 
 
 def _causes_first(findings: list[RunFinding]) -> list[RunFinding]:
@@ -99,18 +99,11 @@ def _findings(run: Run, number: int) -> Sequence[Finding]:
         return ()
 
 
-def _of_modes(run: Run) -> Iterator[RunFinding]:
-    for one in (left_in_eval(run) if run.is_divided else None, dropout_in_evaluation(run)):
-        if one is not None:
-            yield {
-                "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,
-                "parameter": None, "shows": [], "explains": [],
-            }  # fmt: skip
-
-
-def _of_updates(run: Run) -> Iterator[RunFinding]:
-    """Mistakes that only several iterations show: what is learnt is lost, or decays, or the graph is kept."""
-    for one in (restart(run), strong_decay(run), growing_graph(run)):
+def _of_sections(run: Run) -> Iterator[RunFinding]:
+    """Mistakes that only several iterations show: what is learnt is lost, or decays, the graph is kept, or a mode is
+    wrong."""
+    modes = left_in_eval(run) if run.is_divided else None, dropout_in_evaluation(run)
+    for one in (restart(run), strong_decay(run), growing_graph(run), *modes):
         if one is not None:
             yield {
                 "kind": "mistake", "label": one.label, "why": one.why, "fix": one.fix, "section": one.section,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.training_mode import ModeFinding, dropout_in_evaluation, left_in_eval
+from viz.findings.finding import SectionFinding
+from viz.findings.training_mode import dropout_in_evaluation, left_in_eval
 from viz.run.run import Run
 from viz.scene.run_overview import in_iterations
 
@@ -40,7 +41,7 @@ for epoch in range(4):
 FORGOTTEN = {"norm": "nn.BatchNorm1d(4)", "p": 0.5, "before": "", "begin": "", "each": "", "end": "evaluate()"}
 
 
-def of(tmp_path: Path, **changed: object) -> tuple[Run, ModeFinding | None]:
+def of(tmp_path: Path, **changed: object) -> tuple[Run, SectionFinding | None]:
     run = Run(recorded(HEAD.format(**FORGOTTEN | changed), tmp_path))
     assert len([one for one in run.sections if one.kind == "iteration"]) == 12
     return run, left_in_eval(run)

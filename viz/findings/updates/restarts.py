@@ -21,6 +21,7 @@ from ...run.pauses import ends_of_steps
 from ...run.run import Run
 from ...run.state import number_before
 from ...schema.run import RunFindingKind
+from ..finding import SectionFinding
 
 FEWEST = 5
 """The fewest steps: a few models that take one step each are compared, not trained."""
@@ -32,18 +33,8 @@ KEEPING = frozenset({"zeros_like", "clone"})
 RANDOM = frozenset({"uniform", "normal"})
 MOST_NAMED = 3
 UNUSED = -1
+CAUSES: tuple[RunFindingKind, ...] = ("large-updates", "small-updates", "stalled-loss", "flips")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Restart:
-    """The section that shows it first, and the problems in the numbers that it causes; the rest is for people."""
-
-    section: int
-    label: str
-    why: str
-    fix: str
-    explains: tuple[RunFindingKind, ...] = ("large-updates", "small-updates", "stalled-loss", "flips")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +48,7 @@ class _Steps:
     reports: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-def restart(run: Run) -> Restart | None:
+def restart(run: Run) -> SectionFinding | None:
     """The first reason for which nothing is kept from one iteration to the next; None in a run that learns.
 
     A model that is copied from the one before goes on with its training, as in federated learning, and so does one
@@ -89,7 +80,7 @@ def _steps(run: Run) -> Iterator[_Steps]:
             yield _Steps(kind, tuple(ends), tuple((event, tensors) for event, _, tensors in reports[stack]))
 
 
-def _created(run: Run, steps: _Steps) -> Restart | None:
+def _created(run: Run, steps: _Steps) -> SectionFinding | None:
     """Each step is the first one of its optimiser."""
     if len(steps.reports) < len(steps.ends):
         return None
@@ -106,10 +97,10 @@ def _created(run: Run, steps: _Steps) -> Restart | None:
         "iteration before, so what an iteration learns is lost in the next one."
     )
     fix = f"Create the model and its optimiser once, before the loop{loop}."
-    return Restart(section, "The model is created again in each iteration", why, fix)
+    return SectionFinding(section, "The model is created again in each iteration", why, fix, CAUSES)
 
 
-def _optimizer_created(run: Run, steps: _Steps, section: int) -> Restart:
+def _optimizer_created(run: Run, steps: _Steps, section: int) -> SectionFinding:
     why = (
         f"Each of {len(steps.ends):,} steps is the first step of a new {steps.kind}: the averages of gradients that it "
         "keeps for the next step begin at 0 each time."
@@ -117,7 +108,7 @@ def _optimizer_created(run: Run, steps: _Steps, section: int) -> Restart:
     if steps.kind.startswith("Adam"):
         why += " So each update changes every element by about the learning rate, however small its gradient is."
     fix = f"Create the optimiser once, before the loop{_loop(run, section)}."
-    return Restart(section, f"{steps.kind} is created again in each iteration", why, fix, ())
+    return SectionFinding(section, f"{steps.kind} is created again in each iteration", why, fix)
 
 
 def _keeps_something(run: Run, steps: _Steps) -> bool:
@@ -173,7 +164,7 @@ def _is_matrix(run: Run, tensor: int) -> bool:
     return array is not None and array.ndim > 1 and array.size > 1
 
 
-def _overwritten(run: Run, steps: _Steps) -> Restart | None:
+def _overwritten(run: Run, steps: _Steps) -> SectionFinding | None:
     """Between the steps, the same line writes values into parameters that do not come from the ones they had."""
     tensors = [one for one in steps.reports[0][1] if one != UNUSED]
     writes: dict[int, OpCalled] = {}
@@ -193,7 +184,7 @@ def _overwritten(run: Run, steps: _Steps) -> Restart | None:
         "what an update changes is lost in the next one."
     )
     fix = f"Write the first values once, before the loop{_loop(run, section)}."
-    return Restart(section, "Parameters are overwritten in each iteration", why, fix)
+    return SectionFinding(section, "Parameters are overwritten in each iteration", why, fix, CAUSES)
 
 
 def _write_between(run: Run, tensor: int, ends: Sequence[int]) -> OpCalled | None:

@@ -14,6 +14,7 @@ from ...run.pauses import ends_of_steps
 from ...run.run import Run
 from ...run.state import number_before
 from ...schema.run import RunFindingKind
+from ..finding import SectionFinding
 
 MOST = 0.1
 """The part of a weight that one step may take away: a ten-thousandth is usual."""
@@ -21,17 +22,7 @@ SHRUNK = 0.1
 """The part of its norm that a weight matrix keeps at most if it shrinks."""
 STRONGER = 3.0
 """How many times larger than the gradient of the loss the decay must be to be the cause."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecayFinding:
-    """The section of the decay, and the problems in the numbers that it causes; the rest is for people."""
-
-    section: int
-    label: str
-    why: str
-    fix: str
-    explains: tuple[RunFindingKind, ...] = ("vanishing-run", "large-updates", "small-updates", "stalled-loss", "flips")
+CAUSES: tuple[RunFindingKind, ...] = ("vanishing-run", "large-updates", "small-updates", "stalled-loss", "flips")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +37,7 @@ class _Decay:
     strength: float | None
 
 
-def strong_decay(run: Run) -> DecayFinding | None:
+def strong_decay(run: Run) -> SectionFinding | None:
     """The weight decay of the first optimiser that has one that is too strong.
 
     Either a step takes a tenth of each weight away, or the decay is several times the gradient and all weight matrices
@@ -101,7 +92,7 @@ def _shrinks(run: Run, decay: _Decay) -> bool:
     return is_stronger and first is not None and last is not None and last < SHRUNK * first
 
 
-def _finding(run: Run, decay: _Decay, optimizer: str) -> DecayFinding:
+def _finding(run: Run, decay: _Decay, optimizer: str) -> SectionFinding:
     name = run.whole.names.get(decay.tensor) or "a parameter"
     first, last = (_norm(run, decay.tensor, event) for event in (decay.op.index, len(run.outline.kinds)))
     does = f"adds {text.number(decay.amount)} × each weight to its gradient (weight_decay={text.number(decay.amount)})"
@@ -115,4 +106,4 @@ def _finding(run: Run, decay: _Decay, optimizer: str) -> DecayFinding:
         why += f". The norm of {name} goes from {text.rough(first)} to {text.rough(last)}"
     fix = "Use a smaller weight_decay: 0.0001 to 0.01 is usual, and 0 switches it off."
     section = max(0, bisect_right(run.sections, decay.op.index, key=lambda one: one.start) - 1)
-    return DecayFinding(section, "The weight decay is too strong", f"{why}.", fix)
+    return SectionFinding(section, "The weight decay is too strong", f"{why}.", fix, CAUSES)

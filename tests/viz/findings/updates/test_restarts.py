@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.updates.restarts import Restart, restart
+from viz.findings.finding import SectionFinding
+from viz.findings.updates.restarts import restart
 from viz.run.run import Run
 from viz.scene.run_overview import in_iterations
 
@@ -36,7 +37,9 @@ for step in range({count}):
 AGAIN = "opt = torch.optim.{optimizer}(net.parameters(), lr=0.01)"
 
 
-def found(folder: Path, before: str = "", optimizer: str = "Adam", count: int = 12, after: str = "") -> Restart | None:
+def found(
+    folder: Path, before: str = "", optimizer: str = "Adam", count: int = 12, after: str = ""
+) -> SectionFinding | None:
     before = before.format(optimizer=optimizer)
     source = PROGRAM.format(before=before, optimizer=optimizer, count=count, after=after)
     return restart(Run(recorded(source, folder)))

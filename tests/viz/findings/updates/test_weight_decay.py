@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from viz.findings.updates.weight_decay import DecayFinding, strong_decay
+from viz.findings.finding import SectionFinding
+from viz.findings.updates.weight_decay import strong_decay
 from viz.run.run import Run
 from viz.scene.run_overview import in_iterations
 
@@ -28,7 +29,7 @@ for step in range(24):
 """
 
 
-def found(folder: Path, optimizer: str) -> DecayFinding | None:
+def found(folder: Path, optimizer: str) -> SectionFinding | None:
     return strong_decay(Run(recorded(PROGRAM.format(optimizer=optimizer), folder)))
 
 
