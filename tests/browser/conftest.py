@@ -30,6 +30,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--num-raster-threads=1",  # several would only take turns with the other processes that test
     # A page lives for seconds here: what is optimised for the second time it runs costs more than it saves.
     "--js-flags=--invocation-count-for-maglev=2000 --invocation-count-for-turbofan=20000",
 ]
