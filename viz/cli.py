@@ -59,11 +59,27 @@ class Parser(argparse.ArgumentParser):
     """Says what to type if the command is missing."""
 
     def error(self, message: str) -> NoReturn:
-        match = re.match(r"argument \{run,[a-z,]+\}: invalid choice: '(.+?)' \(", message)
+        match = re.match(r"argument \{(run,[a-z,]+)\}: invalid choice: '(.+?)' \(", message)
         if match:
-            verb = "open" if match[1].endswith(SUFFIX) else "run"
-            message = f"{match[1]!r} is not a command. Put `run` or `open` first, as in `backstep {verb} {match[1]}`"
+            message = f"{match[2]!r} is not a command. {_meant(match[2], match[1].split(','))}"
         super().error(message)
+
+
+def _meant(word: str, commands: Sequence[str]) -> str:
+    """What to type instead of a word that is not a command.
+
+    >>> _meant("recrod", ["run", "record", "open"])
+    'Did you mean `backstep record`?'
+    >>> _meant("train.py", ["run", "record", "open"])
+    'Put `run` or `open` first, as in `backstep run train.py`'
+    """
+    import difflib  # only where a command is mistyped
+
+    similar = difflib.get_close_matches(word, commands, 1)
+    if similar and word.isalpha():
+        return f"Did you mean `backstep {similar[0]}`?"
+    verb = "open" if word.endswith(SUFFIX) else "run"
+    return f"Put `run` or `open` first, as in `backstep {verb} {word}`"
 
 
 class Version(argparse.Action):
@@ -409,7 +425,7 @@ def _mistaken(options: argparse.Namespace) -> str:
             return f"Give the Python file to run, as in `backstep {options.command} train.py`."
         if options.script.is_file() and options.script.suffix == SUFFIX:
             return f"{str(options.script)!r} is a recorded trace: open it with `backstep open {options.script}`."
-        if not options.script.is_file():
+        if not options.script.is_file() or options.script.suffix == ".ipynb":
             from viz.record.runner import ScriptError, check_script  # only where there is something to explain
 
             try:

@@ -162,7 +162,10 @@ def test_help_loads_neither_dash_nor_the_engine() -> None:
         ("open", "text.backstep", b"hello\n", "is not a trace"),
         ("open", "empty.backstep", b"", "is empty"),
         ("open", "net.py", b"pass\n", "record it with `backstep run"),
+        ("open", "model.pt", b"PK\3\4 and more", "is a zip archive, such as torch.save() writes"),
         ("run", "net.backstep", b"", "open it with `backstep open"),
+        ("run", "train.ipynb", b"{}", "is a notebook"),
+        ("record", "train.ipynb", b"{}", "jupyter nbconvert --to script"),
     ],
 )
 def test_a_path_that_does_not_fit_the_command_is_refused_with_the_way_on(
@@ -170,7 +173,7 @@ def test_a_path_that_does_not_fit_the_command_is_refused_with_the_way_on(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert cli.main([command, "--no-browser", str(path)]) == 2
+    assert cli.main([command, str(path)]) == 2
     assert said in capsys.readouterr().err
 
 

@@ -6,6 +6,7 @@ import atexit
 import json
 import logging
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,9 @@ GRACE = 5.0
 """Seconds that a script has to end after SIGTERM when this process has to end."""
 REPORT_ROOM = 16_384
 """Bytes that are reserved for the report of a script's process at its end: the disk may be full by then."""
+
+NOTEBOOK = ".ipynb"
+"""The suffix of a notebook, which is no Python."""
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -118,6 +122,12 @@ def check_script(path: str | os.PathLike[str]) -> Path:
         beside = sorted(p.name for p in script.parent.glob("*.py"))[:4] if script.parent.is_dir() else []
         hint = f" That folder contains {', '.join(beside)}." if beside else ""
         raise ScriptError(f"There is no script {os.fspath(path)!r}.{hint}")
+    if script.suffix == NOTEBOOK:
+        convert = f"jupyter nbconvert --to script {shlex.quote(os.fspath(path))}"
+        raise ScriptError(
+            f"{os.fspath(path)!r} is a notebook. To record a cell, run `%load_ext backstep` and begin the cell with "
+            f"`%%backstep`. To record all of it, make a script: `{convert}`."
+        )
     if not os.access(script, os.R_OK):
         raise ScriptError(f"The script {os.fspath(path)!r} cannot be read: you have no permission to read it.")
     return script

@@ -69,7 +69,7 @@ def check_header(name: str) -> None:
         raise TraceFileError(f"{name!r} is empty: expected a trace file. Record the program again.")
     if not head.startswith(b"SQLite format 3\0") or len(head) < 100:
         raise TraceFileError(
-            f"{name!r} is not a trace: expected a SQLite file, but it begins with {_as_text(head[:12])}. "
+            f"{name!r} is not a trace: expected a SQLite file, but it {_as_text(head[:12])}. "
             "Traces are written by trace.save(path); a script is recorded with `backstep run`."
         )
     if head[18:20] != b"\1\1":
@@ -84,13 +84,18 @@ def check_header(name: str) -> None:
 
 
 def _as_text(head: bytes) -> str:
-    """The beginning of a file as one would read it: as text where it is text.
+    r"""The beginning of a file as one would read it: as text where it is text.
 
     >>> _as_text(b"import torch"), _as_text(bytes([0, 1]))
-    ('“import torch”', 'the bytes 00 01')
+    ('begins with “import torch”', 'begins with the bytes 00 01')
+    >>> _as_text(b"PK\3\4...")
+    'is a zip archive, such as torch.save() writes'
     """
+    if head.startswith(b"PK\3\4"):
+        return "is a zip archive, such as torch.save() writes"
     text = head.decode("latin-1").strip()
-    return f"“{text}”" if text.isascii() and text.isprintable() else f"the bytes {head.hex(' ')}"
+    is_text = text.isascii() and text.isprintable()
+    return f"begins with “{text}”" if is_text else f"begins with the bytes {head.hex(' ')}"
 
 
 @dataclass
