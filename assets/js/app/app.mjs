@@ -122,6 +122,7 @@ export class App {
     this.earlyScene = null;
     if (this.scene?.revision.id !== scene.revision.id || this.scene.program.id !== scene.program.id) this.picker.end();
     const same = this.scene?.program.id === scene.program.id;
+    const isEdited = same && this.scene.revision.id !== scene.revision.id;
     const now = Math.round(this.player.t);
     const t = !same ? 0 : this.scene.section?.at === scene.section?.at ? clampTime(scene, now) : counterpart(this.scene, scene, now);
     const level = this.depth.levelIn(scene, this.scene);
@@ -138,6 +139,7 @@ export class App {
     this.loose = true; // a new revision moves nothing
     this.timeChanged(t);
     this.loose = false;
+    if (isEdited) this.speak(`Revision ${scene.revision.number}, ${scene.revision.label}.`);
     const moved = this.depth.takeMove();
     if (moved) this.stage.arrive(moved.whole);
     else if (same && this.stage.bare) this.stage.arrive(false); // nobody in the hall can look for what happens now
@@ -174,9 +176,10 @@ export class App {
     this.loose = false;
   }
 
-  speak() {
+  /** Tells a screen reader what happens now, and before it `news`. */
+  speak(news = "") {
     const { lead, text } = sentence(this.index.level, this.player.t);
-    announce(`${lead} ${text}`);
+    announce(`${news} ${lead} ${text}`.trim());
   }
 
   onPlay(on) {
@@ -416,7 +419,7 @@ export class App {
       load: (scene) => this.load(scene), scene: () => this.scene, seek: (t) => this.scene && this.player.seek(t), t: () => this.player.t,
       play: (until) => this.player.play(until), pause: () => this.player.pause(), playing: () => this.player.playing,
       step: (single) => this.forward(single), back: (single) => this.back(single), into: () => this.depth.into(), stop: () => (this.index ? stopAt(this.index.level, this.player.t) : null), level: () => this.index?.level ?? null, speed: (speed) => this.setSpeed(speed),
-      select: (id) => this.select(id), find: (entry) => this.find(entry), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from), returnToFit: () => this.stage?.returnToFit(), attend: (ids, ahead) => this.stage?.attend(ids, ahead),
+      select: (id) => this.select(id), find: (entry) => this.find(entry), selection: () => this.stage?.selection ?? null, reveal: (id) => this.stage?.reveal(id), uncover: (id, from) => this.stage?.uncover(id, from), returnToFit: () => this.stage?.returnToFit(), reopen: () => this.stage?.reopen(), attend: (ids, ahead) => this.stage?.attend(ids, ahead),
       on: (event, listener) => this.bus.on(event, listener), emit: (event, ...payload) => this.bus.emit(event, ...payload),
       edit: (change) => this.edit(change), choose: (ask) => this.choose(ask), choosing: () => Boolean(this.picker?.on), fold: (id) => this.fold(id), fit: (whole = false) => this.stage?.fit(true, whole), light: (term) => this.stage?.light(term), help: () => this.help(),
       clearPending: () => this.stage && (this.stage.pending.clear(), this.stage.touch("graph")),

@@ -191,13 +191,16 @@ export class Stage {
   /** Keeps everything where it is on screen, now that the middle of the view has moved so many px to the left. */
   hold(px) {
     const moveCamera = (camera) => ({ ...camera, x: camera.x - px / camera.zoom });
+    const { isBrought } = this;
     this.camera = moveCamera(this.camera);
     if (this.glide) Object.assign(this.glide, { from: moveCamera(this.glide.from), to: moveCamera(this.glide.to) });
+    if (isBrought) this.brought = this.glide?.to ?? this.camera; // nobody has moved it
     this.hooks.onMove();
   }
 
   /** Shows another scene; of the same program, what one looked at stays where it was. */
   load(index, t, same) {
+    const { isBrought } = this;
     const anchor = same && this.index ? this.foldedCorner(index) ?? this.anchor(index) : null;
     this.index = index;
     this.plane = layPlane(index);
@@ -210,6 +213,7 @@ export class Stage {
     this.lit = null;
     if (anchor) this.look(this.cameraHolding(anchor), this.fitted);
     else if (!same || !this.view.width) this.fit(false);
+    if (anchor && isBrought) this.brought = this.camera;
     this.settle();
   }
 
@@ -362,6 +366,7 @@ export class Stage {
   /** Out from under a panel that takes or covers the right of the graph, from so many px of the page on. */
   uncover(id, from) {
     const isWhole = Boolean(this.plane) && this.fits && isUncovered(this.plane, this.glide?.to ?? this.camera, this.view);
+    const isOwn = this.fits || this.isBrought;
     this.resize(); // the panel may have come just now
     const covered = Math.max(0, this.host.getBoundingClientRect().right - from) / this.large;
     const node = this.index?.nodes.get(id);
@@ -373,6 +378,7 @@ export class Stage {
     if (shift <= 0) return;
     const to = pan(now, -shift, 0);
     if (isWhole || this.aside === now) this.aside = to;
+    if (isOwn) this.brought = to;
     this.glideTo(to);
   }
 
@@ -383,6 +389,11 @@ export class Stage {
     if (!isAside) return;
     this.resize(); // the panel has gone just now
     this.fit();
+  }
+
+  /** The graph as it opens, unless somebody has moved it: the message of an error that is fixed needs no room any more. */
+  reopen() {
+    if (this.fits || this.isBrought) this.fit();
   }
 
   /** `whole`: at any zoom; else at one at which text is read. */

@@ -417,6 +417,47 @@ def test_code_keeps_its_width_through_a_story(view: View) -> None:
         assert len(widths) == 1, f"{program}: {widths}"
 
 
+def test_a_node_that_the_keyboard_has_come_to_is_edited_in_a_lecture(view: View) -> None:
+    hall = view
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    hall.open("?program=weights&present=1")
+    width = "document.querySelector('.lecture-code').getBoundingClientRect().width"
+    before, wide = hall.revision(), hall.js(width)
+    press = hall.page.keyboard.press
+    press("Tab")
+    assert hall.js("document.activeElement.id") == "stage"
+    for _ in range(3):
+        press("Tab")
+    assert hall.state()["selection"] == hall.node("z")
+    for key in ("Enter", "5", "Enter"):
+        press(key)
+    hall.changed(before)
+    assert hall.row("z", "seed") == [5, 0, 0, 0]
+    assert hall.js("getComputedStyle(document.getElementById('stage'), '::after').display") == "none"
+    assert hall.js(width) == wide
+    press("PageDown")
+    hall.until("backstep.t() === 4 && !backstep.playing()")
+    assert hall.row("x", "grad") == [10, 0, 0, 0]
+
+
+def test_caption_of_a_program_without_chapters_keeps_its_height(
+    start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
+) -> None:
+    script = tmp_path / "chain.py"
+    script.write_text(f"{CHAIN}z = y.sum()\nz.backward()\n", "utf-8")
+    hall = view_of(start("run", str(script)))
+    hall.page.set_viewport_size({"width": 1280, "height": 720})
+    hall.page.goto(f"{hall.app.address}&present=1")
+    hall.ready()
+    hall.until("document.getElementById('lecture').innerText")
+    heights = set()
+    for t in range(hall.js("backstep.scene().steps.length") + 1):
+        hall.js(f"backstep.seek({t})")
+        hall.until(f"backstep.t() === {t}")
+        heights.add(hall.js("document.getElementById('lecture').offsetHeight"))
+    assert len(heights) == 1 and max(heights) < 0.35 * 720
+
+
 def test_letters_of_a_long_caption_are_smaller_and_none_is_cut_off(
     start: Callable[..., App], view_of: Callable[[App], View], tmp_path: Path
 ) -> None:

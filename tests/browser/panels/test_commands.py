@@ -217,6 +217,35 @@ def test_create_graph_records_the_backward_too(view: View) -> None:
     view.undone(base)
 
 
+def test_keyboard_stays_where_it_is_while_calls_are_chosen_changed_and_moved(view: View) -> None:
+    base = panel(view, WEIGHTS)
+    press = view.page.keyboard.press
+    focus = "(({ dataset, id }) => (dataset.do ? `${dataset.do} ${dataset.id}` : id))(document.activeElement)"
+    first, second, third = view.js("backstep.scene().commands.map(({ id }) => id)")[:3]
+    view.page.locator(f"[data-do=choose][data-id='{first}']").focus()
+    press("Shift+Tab")
+    press("Tab")  # the keyboard has come to it
+    press("Enter")
+    view.page.wait_for_selector("#command-form >> visible=true")
+    assert view.js(focus) == f"choose {first}"
+    view.page.locator("#command-retain").focus()
+    press("Space")
+    view.changed(base)
+    assert view.js("backstep.scene().commands[0].retain_graph") is False
+    view.until(f"{focus} === 'tabs-tab-inspect'")  # the error that it raises is explained there
+    press("Control+z")
+    view.until(f"backstep.scene().revision.id === {base!r}")
+    press("ArrowRight")
+    view.page.locator("#command-close").focus()
+    press("Enter")
+    view.until("document.getElementById('command-form').hidden")
+    assert view.js(focus) == f"choose {first}"
+    view.page.locator(f"[data-do=remove][data-id='{second}']").focus()
+    press("Enter")
+    view.changed(base)
+    assert view.js(focus) == f"remove {third}"
+
+
 def test_several_roots_are_shown_and_the_first_ones_gradient_is_edited(
     shown: Callable[..., View], tmp_path: Path
 ) -> None:

@@ -80,3 +80,17 @@ def test_error_and_its_remedy_are_in_view_together_and_the_whole_message_is_fold
     assert not whole.is_visible()
     small.page.locator("#inspect .error summary").click()
     assert whole.inner_text() == small.js("backstep.scene().error.message")
+
+
+def test_graph_is_whole_beside_the_inspector_once_its_error_is_fixed(view: View) -> None:
+    view.page.set_viewport_size({"width": 1280, "height": 720})
+    view.open("?program=not_scalar")
+    view.end()
+    view.until("document.querySelector('#inspect .error [data-do=fix]').checkVisibility()")
+    view.page.locator("#inspect .error [data-do=fix]").click()
+    view.until(
+        """!backstep.scene().error && (({ left, right }) => backstep.scene().nodes.every(({ id }) => {
+          const { x, width } = backstep.screenPos(id);
+          return x - width / 2 >= left && x + width / 2 <= right;
+        }))(document.getElementById('stage').getBoundingClientRect())"""
+    )

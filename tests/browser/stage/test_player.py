@@ -345,6 +345,17 @@ def test_each_step_is_said_in_the_live_region(view: View) -> None:
     assert len(said) == 4
 
 
+def test_an_edit_and_its_undoing_are_said_in_the_live_region(view: View) -> None:
+    view.open(WEIGHTS)
+    view.page.locator("#stage").focus()
+    view.js(f"backstep.select({view.node('z')!r})")
+    for key in ("Enter", "5", "Enter"):
+        view.page.keyboard.press(key)
+    view.until("document.getElementById('live').textContent.startsWith('Revision 2, commands edited. 14 steps.')")
+    view.page.keyboard.press("Control+z")
+    view.until("document.getElementById('live').textContent.startsWith('Revision 1, as recorded. 14 steps.')")
+
+
 def test_list_of_nodes_says_what_a_step_has_brought(view: View) -> None:
     """Also with motion, which goes on for a while after the step has begun."""
     view.page.emulate_media(reduced_motion="no-preference")

@@ -4,7 +4,7 @@ import { nest, parseNumber, shapeText } from "../../scene/format.mjs";
 import { DATA, NONE_PASSED, SMALL } from "../../scene/shared.mjs";
 import { isLeaf } from "../../scene/state.mjs";
 import { at as trackAt } from "../../scene/timeline.mjs";
-import { byId, fill, first, h, setProps } from "../../page/dom.mjs";
+import { all, byId, fill, first, h, setProps } from "../../page/dom.mjs";
 import * as edits from "../../page/edits.mjs";
 import { errorSign } from "../../page/errors.mjs";
 import { bunches } from "./command_groups.mjs";
@@ -115,7 +115,7 @@ export class Commands {
 
   writeList() {
     const rows = bunches(this.list()).flatMap(({ at, members }) => (members.length > 1 ? [this.bunch(at, members)] : [this.row(members[0], at)]));
-    fill(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, this.scene.error ? "The program stopped before its first backward call. Add a call to see what it does." : "This program never calls backward(). Add a call to see what it does."), this.leaves());
+    rewrite(byId("command-list"), h("h2", {}, "Calls, in order"), rows.length ? h("ol.commands", {}, rows) : h("p.empty", {}, this.scene.error ? "The program stopped before its first backward call. Add a call to see what it does." : "This program never calls backward(). Add a call to see what it does."), this.leaves());
   }
 
   /** Equal commands as one line, with each of them below it once it is unfolded. */
@@ -154,7 +154,6 @@ export class Commands {
       if (members.some((each) => each.id === this.form?.id)) this.close();
     }
     this.writeList();
-    first(`[data-do="unfold"][data-id="${CSS.escape(id)}"]`, byId("command-list"))?.focus({ preventScroll: true });
   }
 
   removeAll(id) {
@@ -195,7 +194,7 @@ export class Commands {
     const roots = rootsOf(this.scene);
     const all = places.sequence(this.scene, edits.specs(this.scene, this.current()));
     if (!all.some((one) => one.key === this.where)) this.where = "";
-    fill(byId("command-add"),
+    rewrite(byId("command-add"),
       h("label.where", {}, h("span.label", {}, "Add "), h("select.native", { "data-do": "where", "aria-label": "Where to add" },
         h("option", { value: "" }, "at the end"), all.map((one) => h("option", { value: one.key, selected: one.key === this.where }, this.placeText(one))))),
       h("button.btn", { type: "button", "data-do": "add-backward", disabled: !roots.length }, "+ backward()"),
@@ -309,9 +308,11 @@ export class Commands {
 
   close() {
     if (this.form && this.player.choosing()) this.player.choose();
+    const row = byId("command-form").querySelector(":focus-visible") && this.form?.id;
     this.form = null;
     byId("command-form").hidden = true;
     if (this.scene) this.writeList();
+    if (row) first(rowOf(row), byId("command-list"))?.focus({ preventScroll: true });
   }
 
   /** An edit was refused: the form shows again what is. */
@@ -354,7 +355,7 @@ export class Commands {
     const spec = edits.specs(this.scene, this.current()).find((each) => each.id === one.id);
     const now = places.spotOf(this.scene, this.current(), one.id);
     const all = spec ? places.spots(this.scene, this.current(), spec) : [];
-    fill(place, h("label.where", {}, h("span.label", {}, "Position "), h("select.native", { "data-do": "place", "aria-label": "Position in the program" },
+    rewrite(place, h("label.where", {}, h("span.label", {}, "Position "), h("select.native", { "data-do": "place", "aria-label": "Position in the program" },
       all.map((each) => h("option", { value: each.key, selected: each.key === now }, this.placeText(each))))),
     h("button.btn", { type: "button", "data-do": "duplicate", title: "Add the same command again, directly after this one" }, "Duplicate"));
   }
@@ -521,6 +522,20 @@ export class Commands {
 function short({ kind, label }) {
   const open = label.indexOf("(");
   return kind !== "backward" || open < 0 || label[open + 1] === ")" ? label : `${label.slice(0, open)}(…)`;
+}
+
+const rowOf = (id) => `[data-id="${CSS.escape(id)}"]:not(:disabled)`;
+
+/** Replaces what stands in a place. What the keyboard had come to has the focus again, else another button of its row, or the next row's. */
+function rewrite(place, ...content) {
+  const target = /** @type {HTMLElement | null} */ (place.querySelector("[data-do]:focus-visible"));
+  const alike = () => all(`[data-do="${target?.dataset.do}"]`, place);
+  const number = target ? alike().indexOf(target) : 0;
+  fill(place, ...content);
+  if (!target) return;
+  const { do: act, id } = target.dataset;
+  const row = id ? rowOf(id) : ":not(:disabled)";
+  (first(`[data-do="${act}"]${row}`, place) ?? first(row, place) ?? alike()[number] ?? first("[data-do]", place))?.focus({ preventScroll: true });
 }
 
 /** What was chosen stays under the pointer: the form leaves it its room, up to half of the panel. */

@@ -124,7 +124,7 @@ export class Inspector {
     this.key = key;
     const node = this.nodeOf(this.chosen);
     const isHere = this.scene.error?.step === step && (!node || this.scene.error.node === this.elementOf(this.chosen));
-    this.diagnosis = isHere ? errorBox(this.scene, (edits) => this.session.edit(edits)) : null;
+    this.diagnosis = isHere ? errorBox(this.scene, (edits) => this.session.edit(edits, () => this.player.reopen())) : null;
     if (!node) { this.figures.clear(); this.showStep(step); return; }
     if (node.kind === "group") { this.formula.show(null); this.figures.clear(); this.showGroup(node, details, step + 1); return; }
     const head = this.headOf(node, details, step);

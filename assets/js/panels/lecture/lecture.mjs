@@ -18,7 +18,7 @@ const SECOND = 1000;
 const [BESIDE_TEXT, BESIDE_QUESTION] = [44, 30]; // the most letters in a row of the code: a question and its choices need the room more
 const SIZES = [0.95, 0.9, 0.85, 0.8]; // of the letters of a caption that is too high at their full size
 const HIGHEST = 0.366; // of the height of the screen: a caption whose letters keep their size; the graph has the same room beside all of a story
-const SAMPLES = 16; // moments of a chapter whose captions are measured, those with the longest sentences
+const SAMPLES = 24; // moments of a chapter whose captions are measured: at each line that with the longest sentence
 const TYPED = "input, textarea, select, dialog, [contenteditable='true']";
 
 /** What a clicker and the keyboard send; other keys go to the app. */
@@ -164,7 +164,7 @@ export class Lecture {
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest?.(TYPED) || isPressed(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest?.(TYPED) || this.isPressed(event)) return;
     const act = this.kind ? KEYS[event.key] : this.was && event.key === "F5" ? "again" : undefined;
     if (!act || (event.shiftKey && event.key.startsWith("Arrow"))) return;
     event.preventDefault();
@@ -172,6 +172,13 @@ export class Lecture {
     if (this.kind === "notes" && act !== "escape") this.send({ act });
     else this.acts()[act]();
     if (act !== "escape" && act !== "notes") this.fill();
+  }
+
+  /** Whether a key is for the button that the keyboard has come to, or Enter for a node, whose cells it edits. */
+  isPressed({ key, target }) {
+    if (key !== "Enter" && key !== " ") return false;
+    const button = target.closest?.("button") ?? (key === "Enter" && this.player.selection() !== null ? target.closest?.("#stage") : null);
+    return Boolean(button?.matches(":focus-visible"));
   }
 
   /** @returns {Record<string, () => void>} */
@@ -275,9 +282,10 @@ export class Lecture {
     const least = isSame ? this.room.height : 0;
     this.room = { ...noRoom(), story: key, revision };
     this.hold(0);
-    this.letters = Math.min(lettersOf(scene), chapters.some(({ ask }) => ask) ? BESIDE_QUESTION : BESIDE_TEXT);
+    const most = isSame ? this.letters : BESIDE_TEXT; // an edit takes the questions away: the code keeps its width all the same
+    this.letters = Math.min(lettersOf(scene), most, chapters.some(({ ask }) => ask) ? BESIDE_QUESTION : BESIDE_TEXT);
     this.place.style.setProperty("--letters", String(this.letters));
-    const heights = chapters.flatMap((_, chapter) => {
+    const heights = (chapters.length ? chapters : [null]).flatMap((_, chapter) => {
       this.scaleLetters(chapter);
       return this.moments(chapter).map(([stage, t]) => {
         fill(this.place, this.caption(chapter, stage, t));
@@ -291,11 +299,17 @@ export class Lecture {
   /** The moments of a chapter at which its caption may be highest. @returns {[string, number][]} */
   moments(chapter) {
     const { chapters } = this.story.scene.program;
-    const [rest, end] = [restOf(chapters, chapter), endOf(chapters, chapter)];
+    const [rest, end] = chapters.length ? [restOf(chapters, chapter), endOf(chapters, chapter)] : [0, this.story.scene.steps.length];
     const level = this.player.level();
     const length = (t) => sentence(level, t).text.length;
-    const during = level.ends.filter((t) => t > rest && t < end).sort((a, b) => length(b) - length(a)).slice(0, SAMPLES);
-    return [["ahead", rest], ...during.map((t) => ["running", t]), ["over", end]];
+    /** @type {Map<string, number>} the time of the longest sentence at each line of code, which stands beside it */
+    const longest = new Map();
+    for (const t of level.ends.filter((one) => one > rest && one < end)) {
+      const line = lineOf(this.now(t).step);
+      if (length(longest.get(line) ?? 0) <= length(t)) longest.set(line, t);
+    }
+    const during = [...longest.values()].sort((a, b) => length(b) - length(a)).slice(0, SAMPLES);
+    return [["ahead", rest], ...during.map((t) => /** @type {[string, number]} */ (["running", t])), ["over", end]];
   }
 
   /** Gives a chapter letters of its own size. */
@@ -389,8 +403,8 @@ export class Lecture {
   }
 }
 
+/** The line of a step, as a key. */
+const lineOf = (step) => ((code) => (code ? `${code.file}:${code.line}` : ""))(step?.from ?? step?.code);
+
 /** The px that the captions of a story need in a revision, and the size of the letters in each chapter: before they are measured. */
 const noRoom = () => ({ story: "", revision: "", height: 0, sizes: /** @type {number[]} */ ([]) });
-
-/** Whether a key is for the button that the keyboard has come to. */
-const isPressed = ({ key, target }) => (key === "Enter" || key === " ") && Boolean(target.closest?.("button")?.matches(":focus-visible"));

@@ -281,6 +281,7 @@ export class Shell {
   /** Shows the inspector, and beside it the element that it speaks of; not in a lecture, which has no panels. */
   inspect(id) {
     if (root().dataset.present) return;
+    if (first(".tab-body :focus-visible", byId("right"))) byId("tabs-tab-inspect").focus({ preventScroll: true }); // what the keyboard is in may be hidden now
     this.bring({ place: "right", tab: "inspect" });
     if (id && isNarrow()) this.player.uncover(id, byId("right").getBoundingClientRect().left);
   }
