@@ -11,15 +11,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 
-from engine.trace.events import Accumulated, BackwardEnded, LeafCreated, OpCalled
+from engine.trace.events import Accumulated, BackwardEnded, ErrorRaised, LeafCreated, OpCalled, VjpRun
 
 from .scopes import Part, Scope, Tree, inner_first, ops_of
 
 LABELS: Mapping[Part, str] = {"data": "data", "update": "update", "start": "initialization", "aside": "no gradient"}
 """The names of the groups beside a model."""
-WITHOUT_EDGES: frozenset[Part | None] = frozenset({"start", "update"})
-"""The groups that only write to parameters, which are in the modules that use them: edges from and to them are not
-drawn."""
+WITHOUT_EDGES: frozenset[Part | None] = frozenset({"start", "update", "aside"})
+"""The groups without edges: the first two only write to parameters, which are in the modules that use them, and the
+results of the last one are not used, while its edges from everywhere would cross the picture."""
 
 
 def owners(tree: Tree) -> frozenset[str]:
@@ -157,7 +157,7 @@ def gather(tree: Tree, lines: Callable[[Sequence[int], Tree], str]) -> None:
         finds = [("data", tensors.data), ("update", tensors.update)]
         if not (scope.part or scope.iteration):
             finds.append(("start", tensors.start))
-        finds.append(("aside", tensors.independent_members))
+        finds.append(("aside", tensors.independent_members if scope.part else tensors.unused_members))
         for part, find in finds:
             members: list[_Member] = find([tensors.of(member) for member in scope.members])
             ops = [op for member in members for op in member.ops]
@@ -230,7 +230,14 @@ class _Tensors:
                 self.gradients.add(event.grad)
             elif isinstance(event, BackwardEnded):
                 self.gradients.update(tensor for tensor in event.results if tensor is not None)
-        self.asking = self.gradients | {leaf.tensor for leaf in tree.leaves if leaf.requires_grad}
+        events = tree.trace.events
+        failed = any(isinstance(event, ErrorRaised) for event in events)
+        self.reached = set() if failed else {event.node for event in events if isinstance(event, VjpRun)}
+        parameters = {leaf.tensor for leaf in tree.leaves if leaf.requires_grad}
+        self.asking = self.gradients | parameters
+        self.unreached_parameters = parameters.difference(
+            one.tensor for op in tree.ops if self._is_reached(op) for one in op.inputs if one.tensor is not None
+        )
 
     def of(self, scope: int | Scope) -> _Member:
         member = _Member(scope, [scope] if isinstance(scope, int) else sorted(ops_of(scope)))
@@ -278,13 +285,35 @@ class _Tensors:
 
     def independent_members(self, members: Sequence[_Member]) -> list[_Member]:
         """The members without a gradient on which no other member depends."""
-        others, result = _Member(-1, []), []
-        for member in reversed(members):
-            if member.has_gradient or not member.parts <= {"", "module"} or others.uses(member):
-                others.join(member)
-            else:
-                result.append(member)
-        return result[::-1]
+        return _independent(members, lambda member: member.has_gradient)
+
+    def unused_members(self, members: Sequence[_Member]) -> list[_Member]:
+        """As `independent_members`, with those that no backward call reaches: `output.mean()`, to be printed.
+
+        A member with a parameter that only it takes is drawn, as the parameter is.
+        """
+        return _independent(members, lambda member: member.has_gradient and self._is_used(member))
+
+    def _is_used(self, member: _Member) -> bool:
+        """Return whether a backward call ran through a member, or might have run: the program has none, or failed."""
+        ops = [self.tree.ops[op] for op in member.ops]
+        if not self.reached or not self.unreached_parameters.isdisjoint(member.takes):
+            return True
+        return any(op.call is not None or self._is_reached(op) for op in ops)
+
+    def _is_reached(self, op: OpCalled) -> bool:
+        return op.node is not None and op.node.node in self.reached
+
+
+def _independent(members: Sequence[_Member], is_drawn: Callable[[_Member], bool]) -> list[_Member]:
+    """The members that are not drawn for themselves, and on which no other member depends."""
+    others, result = _Member(-1, []), []
+    for member in reversed(members):
+        if is_drawn(member) or not member.parts <= {"", "module"} or others.uses(member):
+            others.join(member)
+        else:
+            result.append(member)
+    return result[::-1]
 
 
 def _wrap(scope: Scope, tree: Tree, members: Sequence[_Member], part: Part, label: str) -> None:

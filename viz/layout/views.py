@@ -26,6 +26,8 @@ LOW = (1.24, 0.705)
 LESS = 0.8
 """The share of its zoom on such a screen that a whole picture must keep with more lines; a row of boxes must only stay
 legible there."""
+WIDE = (1.24, 0.82)
+"""The view on a screen of 1280 x 800 px, relative to this one: a whole picture stays whole there."""
 ZOOMS = (1.0, 0.9, 0.82, 0.75, 0.7, WHOLE + HAIR)
 """The zooms that are tried: at each, lines are as wide as the view."""
 MOST_NODES = 120
@@ -50,7 +52,7 @@ def picture_for_view(graph: nx.DiGraph, places: Places) -> Picture:
     if most >= EASY:
         return best
     fits = most >= WHOLE
-    low = lower(view)
+    low, middle = lower(view), (view[0] * WIDE[0], view[1] * WIDE[1])
     for wide in ZOOMS[::-1]:  # the fewest lines first
         limit = view[0] / wide
         result = place(graph, places, Plan(limit))
@@ -62,6 +64,7 @@ def picture_for_view(graph: nx.DiGraph, places: Places) -> Picture:
         more = _breaks(result) - _breaks(best)
         size = zoom(graph, result, view)
         higher = zoom(graph, result, low) < min(LESS * zoom(graph, best, low), graph.graph.get("low", LARGE))
+        higher |= zoom(graph, best, middle) >= WHOLE > zoom(graph, result, middle)
         if (size > most + graph.graph.get("each", EACH) * more and not (fits and higher)) or (
             not fits and extent(graph, result)[0] <= view[0] / (WHOLE + HAIR)
         ):
@@ -75,8 +78,12 @@ def lower(view: Size) -> Size:
 
 
 def _breaks(picture: Picture) -> int:
-    """How often one has to read on in another place: for each further line, and again if it begins within a group."""
-    return max(len(set(picture.lines.values())) - 1, 0) + sum(len(boxes) - 1 for boxes in picture.parts.values())
+    """How often one has to read on in another place: for each further line, and again if it begins within a group.
+
+    What begins in a row of its own depends on nothing above it.
+    """
+    lines = {place for place in picture.lines.values() if place[1]}
+    return len(lines) + sum(len(boxes) - 1 for boxes in picture.parts.values())
 
 
 def zoom(graph: nx.DiGraph, picture: Picture, view: Size) -> float:

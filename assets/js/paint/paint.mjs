@@ -217,7 +217,7 @@ function paintOp(brush, node, look) {
   shape(brush, node, look, cornerOf(node));
   const middle = node.y - node.h / 2 + 28;
   const text = withMinus(node.label);
-  const room = node.w - 2 * (detail < 2 ? 8 : OP_BADGE.room);
+  const room = node.w - 2 * (detail < 2 || node.role === "constant" ? 8 : OP_BADGE.room); // a constant never has a badge
   const label = firstFitting(ruler, font.title, [text, text.split(" ")[0]], room);
   if (detail < 2) {
     write(label, node.x, node.y, font.title, tokens.ink, "center");

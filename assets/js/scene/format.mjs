@@ -98,8 +98,18 @@ export function withMinus(text) {
   return text.replace(/(^|[\s(\u00b7]|(?<![\w)\]])\[+)-(?=\.?\d|inf\b)/g, `$1${MINUS}`);
 }
 
-/** The name of a node of the backward graph, then without the suffix that all of them have: `MulBackward0`, `Mul`. */
-export const namesOf = (name) => [name, name.replace(/Backward\d*$/, "") || name];
+/** The second line of an op, then a shorter one, without the suffix that all nodes have: `MulBackward0`, `Mul`. */
+export const namesOf = (name) => [name, name === "no gradient" ? "no grad" : name.replace(/Backward\d*$/, "") || name];
+
+/**
+ * Names without the last word that all of them have, which follows them once: `d`, `g`, `loss` of `d_loss` and `g_loss`.
+ * @type {(names: string[]) => string[]}
+ */
+export function withoutCommonEnd(names) {
+  const [, end] = /[._ ]([^._ ]+)$/.exec(names[0] ?? "") ?? [];
+  const isCommon = end && names.length > 1 && names.every((name) => name.length > end.length + 1 && /[._ ]/.test(name.at(-end.length - 1) ?? "") && name.endsWith(end));
+  return isCommon ? [...names.map((name) => name.slice(0, -end.length - 1)), end] : names;
+}
 
 /** A name without the difference between `nll_loss` and `NllLoss`. */
 export const asLetters = (name) => name.replace(/_/g, "").toLowerCase();

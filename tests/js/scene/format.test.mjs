@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { element, fitNum, fitRow, indexText, isRounded, nest, num, parseNumber, result, shapeText, statsTexts, toNumber, truth, withMinus } from "../../../assets/js/scene/format.mjs";
+import { element, fitNum, fitRow, indexText, isRounded, namesOf, nest, num, parseNumber, result, shapeText, statsTexts, toNumber, truth, withMinus, withoutCommonEnd } from "../../../assets/js/scene/format.mjs";
 import { pieces } from "../../../assets/js/scene/line_breaks.mjs";
 
 test("num writes integers plainly and others in few digits", () => {
@@ -117,4 +117,14 @@ test("numbers and short vectors stay on one line, long vectors may go on", () =>
   assert.deepEqual(pieces(`[${"1.2345 ".repeat(9)}0]`), [`[${"1.2345 ".repeat(9)}0]`]);
   assert.deepEqual(pieces("[[1 2] [3 4]]"), ["[", { whole: "[1 2]" }, " ", { whole: "[3 4]" }, "]"]);
   assert.deepEqual(pieces(""), []);
+});
+
+test("a second line of an op has a shorter form that says the same", () => {
+  assert.deepEqual(["MulBackward0", "no gradient", "mul_"].map((name) => namesOf(name)[1]), ["Mul", "no grad", "mul_"]);
+});
+
+test("names lose only a whole word that all of them end in", () => {
+  assert.deepEqual(withoutCommonEnd(["d_loss", "g_loss"]), ["d", "g", "loss"]);
+  assert.deepEqual(withoutCommonEnd(["loss.train", "valid.train"]), ["loss", "valid", "train"]);
+  for (const names of [["errD", "errG"], ["loss"], ["d_loss"], ["loss", "d_loss"], ["closs", "d_loss"], []]) assert.deepEqual(withoutCommonEnd(names), names);
 });

@@ -312,3 +312,33 @@ def test_many_inputs_of_a_function_are_a_part_of_the_data(kept: int, shown: set[
     assert {"data", "optimize"} <= groups.keys()
     assert cards_in(found, None) == shown
     assert all(groups["optimize"] not in way for way in begins_folded(found.drawing)), "the loss is in it"
+
+
+UNUSED = """
+import engine as torch
+from engine import nn
+net = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])
+other = nn.Sequential(*[nn.Linear(2, 2) for _ in range(4)])
+unused = nn.Linear(2, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+out = net(torch.ones(1, 2))
+loss = other(out).sum()
+{backward}
+print(out.mean().item())
+optimizer.step()
+total = loss + net(torch.zeros(1, 2)).sum() + 1
+aux = unused(out)
+"""
+
+
+@pytest.mark.parametrize("is_called", [True, False])
+def test_results_that_no_backward_call_reaches_stand_beside_the_model(is_called: bool, tmp_path: Path) -> None:
+    source = UNUSED.format(backward="loss.backward()" if is_called else "")
+    read = reading_of(recorded(source, tmp_path))
+    grouping, facts = read.drawing.grouping, read.facts
+    beside = {group for group, part in grouping.quiet.items() if part == "aside" and grouping.within[group] is None}
+    ops = [item for item in read.drawing.items.values() if item.op is not None]
+    aside = {facts.ops[item.op or 0].event.name for item in ops if beside & {*grouping.paths[item.group]}}
+    assert aside == ({"t", "addmm", "mean", "add", "sum"} if is_called else set()), "also the second call of the model"
+    lone = [group for group, label in grouping.labels.items() if label.startswith("unused")]
+    assert lone and not beside & {*grouping.paths[lone[0]]}, "its parameters are drawn nowhere else"

@@ -191,3 +191,34 @@ def test_a_high_picture_that_is_whole_gets_no_further_lines_that_a_low_screen_se
 
     assert len({line for _, line in fans(5, 2).lines.values()}) == 2
     assert not fans(5, 4).lines
+
+
+def test_low_parts_stand_one_below_the_other_beside_a_high_one() -> None:
+    graph = nx.DiGraph(view=(800.0, 600.0))
+    for branch in range(5):
+        nx.add_path(graph, ["s", f"b{branch}", *(f"c{i}" for i in range(5))])
+    graph.add_nodes_from(["one", "two", "three"], size=(100.0, 56.0))
+    graph.add_node("wide", size=(160.0, 56.0))
+    at = layered.place(graph, choice._places, layered.Plan(1600.0)).positions
+    assert at["one"][0] == at["two"][0] == at["three"][0] > at["c4"][0]
+    assert at["one"][1] < at["two"][1] < at["three"][1] < at["b4"][1]
+    assert at["wide"][0] > at["three"][0] and at["wide"][1] == at["one"][1]
+
+
+def test_a_part_in_a_row_of_its_own_is_not_read_on_from_the_row_above() -> None:
+    graph = nx.DiGraph(view=(757.0, 607.0))
+    nx.add_path(graph, [f"a{i}" for i in range(6)])
+    nx.add_path(graph, [f"b{i}" for i in range(6)])
+    picture = layered.place(graph, choice._places, layered.Plan(1000.0))
+    assert {line for line, _ in picture.lines.values()} == {0, 1} and views._breaks(picture) == 0
+
+
+def test_a_picture_that_is_whole_on_a_wide_screen_stays_whole_there() -> None:
+    view = (757.0, 607.0)
+    graph = nx.DiGraph(view=view)
+    for part, length in enumerate((1, 6, 8, 8)):
+        nx.add_path(graph, [(part, place) for place in range(length)])
+        for branch in range(2 if length > 1 else 0):
+            nx.add_path(graph, [(part, 0), (part, "branch", branch), (part, 1)])
+    wide = views.WIDE[0] * view[0], views.WIDE[1] * view[1]
+    assert views.zoom(graph, choice.layout(graph), wide) >= views.WHOLE

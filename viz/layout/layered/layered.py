@@ -276,12 +276,16 @@ class _LayeredLayout:
         piece.inside.append((room, dx, dy))
 
     def arrange(self, group: Hashable | None, pieces: list[Piece], limit: float) -> Piece:
-        """The parts of a group from its top left corner, in rows; each part of the outermost group in lines."""
+        """The parts of a group from its top left corner, in rows; each part of the outermost group in lines.
+
+        Low parts beside a high one stand one below the other, as long as they are no wider than the first of them.
+        """
         framed = group is not None
         before = 0.0 if not framed else PORT_GAP if any(piece.entering for piece in pieces) else PAD
         behind = 0.0 if not framed else PORT_GAP if any(piece.leaving for piece in pieces) else PAD
         x, y, bottom = before, 0.0, (HEAD if framed else 0.0) - APART
         row, alone, parts = -1, True, []
+        column = (0.0, 0.0, 0.0)  # left, width and bottom of the last column in a row
         for piece in pieces:
             if not framed:
                 piece = self.in_lines(piece, row + 1, limit)
@@ -290,10 +294,16 @@ class _LayeredLayout:
             follows = math.isfinite(limit) and not (tied or alone) and x + wide <= before + limit
             if not framed and self.plan.lines:
                 follows = any(self.plan.lines.get(v, (-1, 0))[0] == row for v in piece.at)
-            if row < 0 or not follows:
-                x, y, row = before, bottom + APART, row + 1
-            parts.append(piece.moved(x - piece.box[0], y - piece.box[1]))
-            x, bottom, alone = x + wide + APART, max(bottom, y + high), tied
+            left, width, low = column
+            if row >= 0 and not (framed or tied or alone) and wide <= width and low + APART + high <= bottom:
+                parts.append(piece.moved(left - piece.box[0], low + APART - piece.box[1]))
+                column = (left, width, low + APART + high)
+            else:
+                if row < 0 or not follows:
+                    x, y, row = before, bottom + APART, row + 1
+                parts.append(piece.moved(x - piece.box[0], y - piece.box[1]))
+                column = (x, wide, y + high)
+                x, bottom, alone = x + wide + APART, max(bottom, y + high), tied
             if not framed:
                 self.lines.update({v: (row, self.lines.get(v, (0, 0))[1]) for v in piece.at})
         room = Piece()

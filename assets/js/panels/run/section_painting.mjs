@@ -1,7 +1,7 @@
 // The row of a run's sections on a canvas: a bead for each, and below them the loss and the gradient norm.
 
 import { fonts, writer } from "../../geometry/text.mjs";
-import { shorten } from "../../scene/format.mjs";
+import { withoutCommonEnd } from "../../scene/format.mjs";
 
 /** @import { Tracks } from "./sections.mjs" */
 /** @typedef {{ context: CanvasRenderingContext2D, tokens: any, width: number, count: number, at: number, over: number | null, tracks: Tracks | null, sections: number[] }} Frame `over` is the section under the hand */
@@ -52,15 +52,12 @@ export function paintSections(frame) {
   for (const section of sections) paintFound(context, x((section + 0.5) / count), top + CURVES + 2);
 }
 
-/** The names of the losses, beginning with the one whose line is whole; shortened where they have no room side by side. */
+/** The names of the losses, beginning with the one whose line is whole; without their common end where they have no room, or only how many. */
 function namesOf({ context, tracks }, font) {
   const names = /** @type {Tracks} */ (tracks).losses.map(({ name }) => name);
   context.font = font;
-  for (let most = Math.max(...names.map((name) => name.length)); most > 2; most -= 1) {
-    const text = names.map((name) => shorten(name, most)).join(" ");
-    if (context.measureText(text).width <= LEFT - 4) return text;
-  }
-  return "losses";
+  const ways = [names, withoutCommonEnd(names)].map((one) => one.join(" "));
+  return ways.find((text) => context.measureText(text).width <= LEFT - 4) ?? `${names.length} losses`;
 }
 
 /** Sections too narrow to stand apart: the part of the run that has been, and the rest. */
