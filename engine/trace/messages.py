@@ -48,6 +48,7 @@ ErrorKind = Literal[
     "batch-sizes",  # another number of rows of scores than of targets
     "class-range",  # a target that is not the number of a class
     "class-dimension",  # the classes are in another dimension of the scores than the loss expects
+    "class-columns",  # targets that name classes and have more than one dimension
     "soft-target",  # probabilities of classes that are integers
     "probability-range",  # a binary cross entropy of numbers that are no probabilities
     "channels",  # a convolution of another number of channels
@@ -150,6 +151,7 @@ _ERRORS: tuple[tuple[ErrorKind, str], ...] = (
     ("batch-sizes", r"Expected input batch_size \((?P<input>\d+)\) to match target batch_size \((?P<target>\d+)\)"),
     ("class-range", r"Target (?P<index>-?\d+) is out of bounds"),
     ("class-dimension", r"Expected target size (?P<wanted>\[.*?\]), got (?P<given>\[.*?\])"),
+    ("class-columns", r"0D or 1D target tensor expected"),
     ("soft-target", r"Expected floating point type for target with class probabilities"),
     ("probability-range", r"all elements of (?P<which>input|target) should be between 0 and 1"),
     (

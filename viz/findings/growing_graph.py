@@ -50,6 +50,6 @@ def growing_graph(run: Run) -> SectionFinding | None:
     )
     fix = (
         "Detach what one iteration hands to the next, as in `h = h.detach()`, or `total += loss.detach()` for a sum "
-        "that is only printed. Then leave out retain_graph=True."
+        "that is only printed, and empty a list of losses after each update. Then leave out retain_graph=True."
     )
     return SectionFinding(int(numbers[-1]), "The graph grows with each iteration", why, fix)

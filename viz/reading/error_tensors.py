@@ -27,9 +27,10 @@ OF_THE_LINE: frozenset[ErrorKind] = OF_VIEWS | {
 OF_OPERANDS: frozenset[ErrorKind] = frozenset({"matrix-shapes", "sizes", "dtypes", "devices"})
 """Errors about what an op was given: all tensors that the line names, if the op itself was not seen."""
 OF_ARGUMENTS: frozenset[ErrorKind] = OF_OPERANDS | {
-    "target-size", "batch-sizes", "class-range", "class-dimension", "soft-target", "channels", "features",
-    "one-per-channel", "index-range", "view-size", "view-strides", "index-bounds", "list-sizes", "batched-matrices",
-    "subscript-sizes", "number-of-many", "truth-of-many", "probability-range", "no-kernel", "mean-of-integers",
+    "target-size", "batch-sizes", "class-range", "class-dimension", "class-columns", "soft-target", "channels",
+    "features", "one-per-channel", "index-range", "view-size", "view-strides", "index-bounds", "list-sizes",
+    "batched-matrices", "subscript-sizes", "number-of-many", "truth-of-many", "probability-range", "no-kernel",
+    "mean-of-integers",
 }  # fmt: skip
 """The same for layers and losses."""
 

@@ -60,6 +60,7 @@ ERRORS: dict[ErrorKind, str] = {
     "number-backward": LEAF + "x.sum().item().backward()",
     "target-size": "torch.nn.BCEWithLogitsLoss()(torch.ones(2, 1), torch.ones(2))",
     "batch-sizes": "torch.nn.CrossEntropyLoss()(torch.ones(4, 3), torch.tensor([0, 1]))",
+    "class-columns": "torch.nn.CrossEntropyLoss()(torch.ones(2, 3), torch.tensor([[0], [1]]))",
     "class-range": "torch.nn.CrossEntropyLoss()(torch.ones(2, 3), torch.tensor([0, 3]))",
     "class-dimension": "torch.nn.CrossEntropyLoss()(torch.ones(2, 5, 3), torch.zeros(2, 5, dtype=torch.long))",
     "soft-target": "torch.nn.CrossEntropyLoss()(torch.ones(2, 2), torch.tensor([[0, 1], [1, 0]]))",

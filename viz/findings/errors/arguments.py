@@ -169,10 +169,31 @@ def _class_range(case: Case) -> Answer:
         why = f"A target is the number of a class, counted from 0, and there is no class {index}."
         return why, ignored if index < 0 else "Give the last layer an output for each class.", None
     why = f"There are scores for {classes} classes, so a target is a number from 0 to {classes - 1}; one is {index}."
+    if (position := _position_of_sample(case, classes)) is not None:
+        return f"{why} {position}", "Write dim=1: the classes are along the last dimension.", None
     if index < 0:
         return why, ignored, None
     fix = f"Give the last layer an output for each class (at least {index + 1}), and number the classes from 0."
     return why, f"{fix} Labels that begin at 1 need `- 1`." if index == classes else fix, None
+
+
+def _position_of_sample(case: Case, classes: int) -> str | None:
+    """That the targets come from an argmax over the samples, not over the classes; None if they do not."""
+    newest = next((op.index for op in reversed(case.facts.ops) if op.event.outputs[0].dtype == "int64"), None)
+    todo, seen = [newest] if newest is not None else [], set[int]()
+    while todo:
+        event = case.facts.ops[index := todo.pop()].event
+        before = case.facts.tensors.get(event.inputs[0].tensor or -1) if event.inputs else None
+        shape = before.shape if before is not None else ()
+        if event.name == "argmax" and len(shape) == 2 and shape[1] == classes and event.attrs.get("dim") in (0, -2):
+            by = case.code_at(event.stack) or "argmax over dimension 0"
+            return f"{by} gives the number of a sample for each class, not the number of a class for each sample."
+        if event.outputs[0].dtype == "int64" and index not in seen:
+            seen.add(index)
+            inputs = (one.tensor for one in event.inputs if one.tensor in case.facts.tensors)
+            makers = (case.facts.made_by(tensor, event.index) for tensor in inputs if tensor is not None)
+            todo += [op for op in makers if op is not None]
+    return None
 
 
 def _classes(case: Case) -> int | None:
@@ -204,12 +225,35 @@ def _class_dimension(case: Case) -> Answer:
     return why, fix, None
 
 
-def _soft_target(_: Case) -> Answer:
+def _class_columns(case: Case) -> Answer:
+    facts = case.facts.tensors
+    wide = (one for one in _candidates(case) if len(facts[one].shape) > 1 and facts[one].dtype == "int64")
+    target = next(wide, None)
+    shape = f" shape {list(facts[target].shape)}" if target is not None else " more dimensions"
     why = (
-        "The target has the shape of the scores, so its numbers are taken as the probabilities of the classes, and "
-        "those are not integers."
+        "A target that names classes has one number per row of scores, in one dimension; "
+        f"{_operand(case, target, 'the target')} has{shape}."
     )
-    return why, "Convert it with `.float()`, or give the number of each class: `target.argmax(1)`.", None
+    if target is not None and facts[target].shape[-1] == 1:
+        return why, "Call `squeeze(1)` on the target, which removes the dimension of size 1.", None
+    return why, "For a one-hot encoding, pass the number of each class: `target.argmax(1)`.", None
+
+
+def _soft_target(case: Case) -> Answer:
+    """Integers in the shape of the scores: most often a one-hot encoding."""
+    ops = (op.event for op in reversed(case.facts.ops) if op.event.name in ("one_hot", "scatter.value"))
+    encoding = next((op for op in ops if op.outputs[0].dtype == "int64"), None)
+    name = case.code_at(encoding.stack) if encoding is not None else ""
+    why = (
+        "A target in the shape of the scores stands for the probabilities of the classes, which are floats; these are "
+        f"integers{f', from {name}' if name else ''}."
+    )
+    instead = "without the one-hot encoding, or by" if name else "as in"
+    fix = (
+        f"Pass the number of the class of each sample, {instead} `target.argmax(1)`. For probabilities, call "
+        "`.float()` on the target."
+    )
+    return why, fix, None
 
 
 def _probability_range(case: Case) -> Answer:
@@ -521,6 +565,7 @@ ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "batch-sizes": _batch_sizes,
     "class-range": _class_range,
     "class-dimension": _class_dimension,
+    "class-columns": _class_columns,
     "soft-target": _soft_target,
     "probability-range": _probability_range,
     "channels": _channels,

@@ -10,8 +10,10 @@ from itertools import pairwise
 from engine.trace.events import Frame, OpCalled, Root
 from engine.trace.source import Sources
 
+from ...reading import labels
 from ...reading.facts import CallFact
 from .case import Answer, Case
+from .kept_graphs import collected_in, loop_above
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +21,20 @@ class CarriedTensor:
     """The tensor that links a later graph to an earlier one: its name, and the code that uses it ("" if unknown).
 
     `subject` is what a sentence calls it: its name, or the expression that computed it.  `is_tensor` says whether the
-    name certainly belongs to the tensor, and not to a tuple that contains it; `is_scalar`, whether it is a single
-    number; `is_in_order`, whether the program's text computes it above the earlier call and uses it below, so that it
-    is not handed from one iteration to the next.
+    name certainly belongs to the tensor, and not to a tuple that contains it; `is_sum`, whether it is a single number
+    to which the program adds; `is_in_order`, whether the program's text computes it above the earlier call and uses it
+    below, so that it is not handed from one iteration to the next.  `collection` is the list that it is still in ("":
+    none); `loop`, the line of the loop before which it was computed (None: in the loop).
     """
 
     name: str
     subject: str
     where: str
     is_tensor: bool
-    is_scalar: bool
+    is_sum: bool
     is_in_order: bool = False
+    collection: str = ""
+    loop: int | None = None
 
 
 def carried(case: Case, earlier: CallFact) -> CarriedTensor | None:
@@ -43,8 +48,16 @@ def carried(case: Case, earlier: CallFact) -> CarriedTensor | None:
             maker = facts.ops[producer].event.stack
             state = _described(case, tensor, maker, event)
             is_in_order = _are_in_order(case, maker, earlier.event.stack, event.stack)
-            return None if state is None else replace(state, is_in_order=is_in_order)
+            repeats = case.call.event.stack == earlier.event.stack
+            loop = loop_above(case.facts.sources, *_frames(case, maker, event.stack, earlier.event.stack))
+            return None if state is None else replace(state, is_in_order=is_in_order, loop=loop if repeats else None)
     return None
+
+
+def _frames(case: Case, *stacks: int) -> list[tuple[Frame, ...]]:
+    """The frames of some call stacks; of an unknown one, none."""
+    frames = case.facts.trace.stacks
+    return [frames[stack] if 0 <= stack < len(frames) else () for stack in stacks]
 
 
 def _are_in_order(case: Case, *stacks: int) -> bool:
@@ -70,7 +83,7 @@ def computed_once(case: Case, earlier: CallFact) -> Answer | None:
     tensor = call.roots[0].tensor
     maker = case.facts.made_by(tensor, call.index)
     name, by = case.named(tensor), case.code_at(call.stack)
-    if maker is None or not name.isidentifier():
+    if maker is None or not name.isidentifier() or case.facts.ops[maker].event.index > earlier.start:
         return None
     why = (
         f"{name} was computed once, in {case.code_at(case.facts.ops[maker].event.stack)}, and {by} runs for it again: "
@@ -87,7 +100,9 @@ def from_earlier_section(case: Case) -> CarriedTensor | None:
         return None
     for event, tensor, _ in _inputs_behind(case, case.call.event.roots, 0):
         if tensor in earlier:
-            return _described(case, tensor, earlier[tensor], event)
+            state = _described(case, tensor, earlier[tensor], event)
+            loop = loop_above(case.facts.sources, *_frames(case, earlier[tensor], event.stack, case.call.event.stack))
+            return None if state is None else replace(state, loop=loop)
     return None
 
 
@@ -121,8 +136,16 @@ def _described(case: Case, tensor: int, maker: int, user: OpCalled) -> CarriedTe
         return None
     where = case.facts.quoted(frame)
     fact = case.facts.tensors[tensor]
-    is_scalar = case.facts.trace.value(fact.values[fact.first]).shape == ()
-    return CarriedTensor(name, name or f"The result of {case.code_at(maker)}", where, is_tensor, is_scalar)
+    is_sum = fact.shape == () and _adds(user)
+    subject = name or f"The result of {case.code_at(maker)}"
+    collection = collected_in(case.facts.sources, *_frames(case, maker, user.stack))
+    return CarriedTensor(name, subject, where, is_tensor, is_sum, collection=collection)
+
+
+def _adds(event: OpCalled) -> bool:
+    """Whether an op adds something to a number, or weighs it for a running mean."""
+    name = labels.written_name(event).rstrip("_")
+    return name == "add" or (name == "mul" and sum(one.tensor is not None for one in event.inputs) == 1)
 
 
 def _passed_on(case: Case, maker: int, user: OpCalled) -> tuple[str, Frame | None]:

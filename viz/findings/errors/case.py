@@ -12,6 +12,7 @@ from engine.trace.events import ErrorRaised, OpCalled, VjpRun
 from engine.trace.messages import Message, read_error
 
 from ...graph.graph import Drawing
+from ...reading import text
 from ...reading.error_tensors import base, error_tensors
 from ...reading.facts import CallFact, Facts
 from ...schema.edits import Edits
@@ -92,6 +93,16 @@ class Case:
 
     def code_at(self, stack: int) -> str:
         return self.facts.code_at(stack)
+
+    def statement_at(self, stack: int) -> str:
+        """The expression at a stack; for the target of an assignment, as in `h[0] = 1`, the assignment."""
+        frame = self.facts.frames.get(stack)
+        file = self.facts.sources.file(frame.file) if frame is not None else None
+        node = self.facts.sources.node(frame) if frame is not None else None
+        above = file.above.get(node) if file is not None and node is not None else None
+        if frame is None or file is None or not isinstance(above, ast.Assign) or node not in above.targets:
+            return self.code_at(stack)
+        return f"`{text.one_line(file.text_of(above), 48)}` in {self.facts.line(frame)}"
 
     def called(self, stack: int) -> str:
         """The name of the function that the expression at a stack calls, without the object before the dot."""

@@ -16,26 +16,24 @@ from engine.trace.events import (
     ErrorRaised,
     Escaped,
     ModeChanged,
-    NodeRecord,
     OpCalled,
-    VjpRun,
     WarningGiven,
 )
 from engine.trace.messages import ErrorKind, warning_kind
 
 from ...graph.graph import Drawing
 from ...reading import labels, text
-from ...reading.error_tensors import OF_OPERANDS, asks, shares
-from ...reading.facts import CallFact, Facts
+from ...reading.error_tensors import OF_OPERANDS, asks
+from ...reading.facts import Facts
 from ...reading.source_text import source
 from ...schema.edits import Edits
 from .. import nonfinite
 from ..untrained.checkpoints import cutting_checkpoints
 from . import arguments
-from .carried_state import CarriedTensor, carried, computed_once, from_earlier_section
 from .case import Answer, Case
 from .fixes import edited
 from .graph_ends import leaves_behind, nearest_cut
+from .graphs_of_earlier import saved_changed, second_backward
 
 MOST_NAMED = 4
 """The most tensors that are named one by one; of more, the sentence names the first and counts the rest."""
@@ -71,119 +69,6 @@ def _place(case: Case) -> str | None:
         return case.facts.ops[case.facts.op_at[case.op.index]].id
     places = (case.drawing.place(t) for t in case.tensors)
     return next((place for place in places if place is not None), None)
-
-
-def _second_backward(case: Case) -> Answer:
-    if (link := from_earlier_section(case)) is not None:
-        return f"{_goes_on(link)}, whose saved tensors its own backward call has freed.", _cut_off(link), None
-    freed = [
-        e for e in case.facts.trace.events
-        if isinstance(e, VjpRun) and e.freed and e.node == case.event.node and e.index < case.event.index
-    ]  # fmt: skip
-    earlier = case.facts.calls.get(freed[-1].call) if freed else None
-    saved = _some([s.name for s in case.op.node.saved]) if case.op is not None and case.op.node is not None else ""
-    name = case.op.node.name if case.op is not None and case.op.node is not None else "This node"
-    by = case.code_at(earlier.event.stack) if earlier is not None else "an earlier backward call"
-    why = (
-        f"{name} needs the tensors it saved in forward ({saved or 'its inputs'}), "
-        f"but {by} has already run through it and freed them: "
-        "a backward call frees saved tensors as it goes, because most graphs are used only once."
-    )
-    fix = f"Pass retain_graph=True to the earlier call ({by}), or compute the result again before the second call."
-    state = carried(case, earlier) if earlier is not None else None
-    if earlier is not None and (again := computed_once(case, earlier)) is not None:
-        return again
-    if state is None or earlier is None:
-        return why, fix, edited(case, earlier, retain_graph=True) if earlier is not None else None
-    node = case.op.node.name if case.op is not None and case.op.node is not None else "a node"
-    where = f" (in {state.where})" if state.where else ""
-    why = (
-        f"{state.subject} was computed before {by} and is used again after it{where}. "
-        f"So this call goes back through a graph that was freed: {node} no longer has its saved tensors "
-        f"({saved or 'its inputs'})."
-    )
-    fix = f"Compute {state.name or 'it'} again after {by}." if state.is_in_order else _detach(state)
-    before, after = _nodes(case, earlier)
-    if updated := _updated(case, earlier, before):
-        return why, f"{fix} retain_graph=True would not help: the value of {updated} has changed since.", None
-    if updated := _updated(case, earlier, after):
-        fix += (
-            f" retain_graph=True would help this call only: its graph needs the value of {updated} too, which changes "
-            "with each update."
-        )
-        return why, fix, None
-    fix += f" To go back through all of it, pass retain_graph=True to {by}."
-    return why, fix, edited(case, earlier, retain_graph=True)
-
-
-def _some(names: Sequence[str]) -> str:
-    return text.join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} more"
-
-
-def _detach(state: CarriedTensor) -> str:
-    """How to cut the path through a value that is carried over."""
-    name = state.name or "it"
-    how = f"`{state.name} = {state.name}.detach()`" if state.name else "`.detach()`"
-    if state.name and not state.is_tensor:
-        how += f", or, for a tuple, detach each tensor: `{state.name} = tuple(one.detach() for one in {state.name})`"
-    return f"If {name} only carries a value over, detach it after the call: {how}."
-
-
-def _goes_on(state: CarriedTensor) -> str:
-    """How a graph comes to go on into that of an earlier iteration."""
-    where = f" (in {state.where})" if state.where else ""
-    return (
-        f"{state.subject} was computed in an earlier iteration and is used again in this one{where}. So this call goes "
-        "back through the graph of that iteration too"
-    )
-
-
-def _cut_off(state: CarriedTensor) -> str:
-    """How to keep a graph inside its iteration; a single number may be a sum of losses."""
-    numbers = " If it sums up losses for printing, add numbers, as in `total += loss.item()`, and call loss.backward()."
-    return _detach(state) + (numbers if state.is_scalar else "")
-
-
-def _without_retaining(case: Case) -> str:
-    """That a call which keeps its graph for the next one need not do so once the two graphs are apart."""
-    event = case.call.event if case.call is not None else None
-    keeps = event is not None and event.retain_graph and not event.create_graph
-    return " Then leave out retain_graph=True." if keeps else ""
-
-
-def _updated(case: Case, earlier: CallFact, nodes: Sequence[NodeRecord]) -> str:
-    """The name of the first leaf that one of some nodes saved for backward and that the program writes between an
-    earlier call and the failing one; "" if there is none."""
-    writes = {
-        op.event.inplace for op in case.facts.ops
-        if op.event.inplace is not None and earlier.start < op.event.index < case.event.index
-    }  # fmt: skip
-    leaves = [leaf for leaf in writes if leaf in case.facts.tensors and case.facts.tensors[leaf].is_leaf]
-    storages = {case.facts.storages.get(leaf, -1 - leaf): leaf for leaf in leaves if leaf in case.facts.receives}
-    saved = (one.tensor for node in nodes for one in node.saved if one.tensor is not None)
-    leaf = next((storages[where] for t in saved if (where := case.facts.storages.get(t, -1 - t)) in storages), None)
-    return "" if leaf is None else case.named(leaf)
-
-
-def _nodes(case: Case, earlier: CallFact) -> tuple[list[NodeRecord], list[NodeRecord]]:
-    """The nodes that the failing call would run, in the order in which it would: those from before an earlier call, and
-    those from after it."""
-    facts, roots = case.facts, case.call.event.roots if case.call is not None else ()
-    todo = [op for root in roots if (op := facts.made_by(root.tensor, case.event.index)) is not None]
-    seen, before, after = set(todo), list[NodeRecord](), list[NodeRecord]()
-    while todo:
-        op = todo.pop()
-        node = facts.node(op)
-        if node is None:
-            continue
-        (before if facts.ops[op].event.index < earlier.start else after).append(node)
-        behind = (facts.op_of_node.get(edge.node) for edge in node.edges if edge is not None and edge.node is not None)
-        fresh = {one for one in behind if one is not None} - seen
-        seen |= fresh
-        todo += fresh
-    before.sort(key=lambda node: -node.sequence_nr)
-    after.sort(key=lambda node: -node.sequence_nr)
-    return before, after
 
 
 def _not_scalar(case: Case) -> Answer:
@@ -374,70 +259,6 @@ def _derivative(case: Case, root: int | None) -> Answer | None:
             )
             return why, "Pass create_graph=True to that call.", edited(case, call, create_graph=True)
     return None
-
-
-_TYPED = {"+": "+", "−": "-", "×": "*", "÷": "/", "**": "**"}
-"""The signs of ops that have an augmented assignment, and how it is typed."""
-
-
-def _saved_changed(case: Case) -> Answer:
-    if (link := from_earlier_section(case)) is not None:
-        why = f"{_goes_on(link)}, and a tensor that it saved has changed since, as a parameter does with each update."
-        return why, _cut_off(link) + _without_retaining(case), None
-    tensor = case.tensor
-    writer = next(
-        (op.event for op in reversed(case.facts.ops)
-         if op.event.inplace is not None and op.event.index < case.event.index
-         and (tensor is None or shares(case.facts, tensor, op.event.inplace))),
-        None,
-    )  # fmt: skip
-    leaf = writer.inplace if writer is not None and tensor is not None else None
-    if leaf is not None and not (leaf in case.facts.tensors and case.facts.tensors[leaf].is_leaf):
-        leaf = None  # else the saved one is the leaf itself, or a view of it, as the transposed weight of a layer
-    name = case.part(leaf if leaf is not None else (tensor if tensor is not None or writer is None else writer.inplace))
-    node = case.op.node.name if case.op is not None and case.op.node is not None else "A node"
-    by = case.code_at(writer.stack) or labels.written_name(writer) if writer is not None else "an in-place operation"
-    why = (
-        f"{node} saved {name} in forward and needs that value for its derivative, but {by} has overwritten it since. "
-        "With the new value the gradient would be wrong, so autograd refuses."
-    )
-    state = _carried_over(case)
-    if leaf is not None and state is not None:
-        why += (
-            f" {state.subject} was computed before that write and is used again after it"
-            f"{f' (in {state.where})' if state.where else ''}, so this call goes back through an earlier graph too."
-        )
-        value = state.name or "it"
-        if state.is_in_order:
-            return why, f"Compute {value} again after the update, or run every backward call before it.", None
-        fix = (
-            f"If {value} only carries a value over, detach it after the call. If it sums up losses for printing, add "
-            "numbers, as in `total += loss.item()`, and call loss.backward()."
-        )
-        return why, fix + _without_retaining(case), None
-    if leaf is not None:
-        return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
-    if tensor is not None and writer is not None and tensor != writer.inplace:
-        why = (
-            f"{node} saved {name}. Since then {by} wrote into the same memory. One version counter covers all of that "
-            "memory, so the saved tensor counts as changed even if other elements were written, and autograd refuses."
-        )
-        return why, "Keep the parts as separate tensors in a list, and combine them with torch.stack().", None
-    plain = labels.written_name(writer).rstrip("_") if writer is not None else "the operation"
-    sign = _TYPED.get(labels.presentation(writer).sign) if writer is not None else None
-    instead = f"`{name} = {name} {sign} …`" if sign else f"`{plain}`"
-    return (
-        why,
-        f"Use the out-of-place form, {instead}, without the underscore or the augmented assignment.",
-        None,
-    )
-
-
-def _carried_over(case: Case) -> CarriedTensor | None:
-    """The tensor that links the graph of the failing call to that of the program's first backward call."""
-    before = (call for call in case.facts.calls.values() if case.call is not None and call.start < case.call.start)
-    earlier = min(before, key=lambda call: call.start, default=None)
-    return carried(case, earlier) if earlier is not None else None
 
 
 def _leaf_changed(case: Case) -> Answer:
@@ -735,7 +556,7 @@ def _none_used(case: Case) -> Answer:
 
 
 _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
-    "second-backward": _second_backward,
+    "second-backward": second_backward,
     "not-scalar": _not_scalar,
     "seed-shape": _seed_shape,
     "seed-count": _seed_count,
@@ -743,7 +564,7 @@ _ANSWERS: Mapping[ErrorKind, Callable[[Case], Answer]] = {
     "constant-input": _constant_input,
     "unused-input": _unused_input,
     "no-inputs": _no_inputs,
-    "saved-changed": _saved_changed,
+    "saved-changed": saved_changed,
     "leaf-changed": _leaf_changed,
     "leaf-view-changed": _leaf_view_changed,
     "several-views": _several_views,

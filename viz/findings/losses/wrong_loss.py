@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.trace.events import OpCalled
+from engine.trace.events import OpCalled, Value
 
 from ...reading import labels, text
 from ...reading.error_tensors import asks
 from ...reading.facts import Facts
 from ...reading.rearranged import Origin, origin
 from ..finding import Finding, Kind
-from .about_loss import about, written_at
+from .about_loss import about, elements, producer_of, written_at
 
 OF_LOGARITHMS = frozenset({"nll_loss", "ctc_loss"})
 """Losses that are computed of logarithms of probabilities."""
@@ -20,6 +20,8 @@ OF_PROBABILITIES = OF_LOGARITHMS | frozenset({"binary_cross_entropy", "mse_loss"
 """Losses that are computed of probabilities or their logarithms."""
 OUTSIDE = 1e-3
 """How far a target may be below 0 or above 1 by rounding."""
+LAYERS = frozenset({"addmm", "mm", "matmul", "linear", "bmm", "conv2d", "convolution"})
+"""Ops of layers, whose results are scores."""
 OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
 """Ops that a loss of scores consists of; cross_entropy begins with log_softmax."""
 
@@ -27,8 +29,8 @@ OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
 def wrong_losses(facts: Facts) -> list[Finding]:
     """The first loss of each of these kinds: nll_loss, ctc_loss or a distribution after a softmax over a dimension that
     is not the classes'; one of these losses of probabilities without a logarithm; a cross entropy that receives
-    probabilities instead of scores; a loss of the softmax of one number; and a binary cross entropy with its target
-    first, or with targets below 0 or above 1.
+    probabilities instead of scores; nll_loss of scores; a loss of the softmax of one number, or of one number per
+    sample; and a binary cross entropy with its target first, or with targets below 0 or above 1.
 
     Cost: linear in the ops.
     """
@@ -55,6 +57,10 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     name = "nll_loss" if name == "nll_loss2d" else name  # PyTorch's, of more than two dimensions
     if name == "sub":
         yield from _scores_of_distribution(facts, event)
+    if name == "mul":
+        yield from _class_probabilities(facts, event)
+    if name == "nll_loss":
+        yield from _plain_scores(facts, event)
     if name == "div":
         yield from _probabilities_of_distribution(facts, event)
     if name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
@@ -71,15 +77,7 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     if across is not None:
         yield across
     if across is None and softmax is not None and name in OF_PROBABILITIES and _size_along(softmax.op) == 1:
-        why = (
-            f"{written_at(facts, softmax.op)} takes the softmax over one number, which is always 1, whatever the "
-            "number is. So the loss does not depend on the scores, and all gradients are 0."
-        )
-        fix = (
-            "For a single output that means yes or no, use binary_cross_entropy_with_logits and a target of floats, "
-            "without softmax; for classes, give the last layer one output per class."
-        )
-        yield about("one-class", facts, softmax.op, "softmax of one number", why, fix)
+        yield _of_one_number(facts, softmax.op)
     elif name in OF_LOGARITHMS and was in ("softmax", "sigmoid"):
         why = f"{name} expects logarithms of probabilities, but {by} gives the probabilities themselves."
         fix = "Use log_softmax, or cross_entropy of the scores." if name == "nll_loss" else "Use log_softmax."
@@ -97,6 +95,59 @@ def _looked_at(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         )
         fix = "Pass the scores to it: remove the sigmoid."
         yield about("sigmoid-twice", facts, event, "sigmoid taken twice", why, fix)
+
+
+FOR_ONE_OUTPUT = (
+    "For a single output that means yes or no, use binary_cross_entropy_with_logits and a target of floats, without "
+    "softmax; for classes, give the last layer one output per class."
+)
+
+
+def _of_one_number(facts: Facts, softmax: OpCalled) -> Finding:
+    why = (
+        f"{written_at(facts, softmax)} takes the softmax over one number, which is always 1, whatever the number is. "
+        "So the loss does not depend on the scores, and all gradients are 0."
+    )
+    return about("one-class", facts, softmax, "softmax of one number", why, FOR_ONE_OUTPUT)
+
+
+def _class_probabilities(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    """A cross entropy with a target of probabilities that receives one score per sample: a column, or a column that was
+    turned into a row, which it takes for the classes of a single sample.
+
+    A softmax over a row of candidates, as ListNet has it, has a target whose sum is 1.
+    """
+    before = producer_of(facts, event.inputs[0])
+    if before is None or labels.written_name(before) != "log_softmax" or before.stack != event.stack:
+        return
+    shape = before.outputs[0].shape
+    if _size_along(before) == 1 and shape:
+        yield _of_one_number(facts, before)
+    scores = origin(facts, before.inputs[0])
+    target = elements(facts, event.inputs[1]) if len(shape) == 1 and len(event.inputs) > 1 else None
+    if target is None or scores is None or tuple(scores.op.outputs[0].shape) != (*shape, 1):
+        return
+    if abs(float(target.sum()) - 1) > OUTSIDE:
+        why = (
+            f"{written_at(facts, before)} takes the {shape[0]} scores, one per sample, for the scores of {shape[0]} "
+            f"classes of a single sample: it makes their probabilities sum to 1 over the samples. The targets sum to "
+            f"{text.rough(float(target.sum()), 3)}, so they are not such probabilities."
+        )
+        yield about("loss-dimension", facts, before, "softmax over the samples", why, FOR_ONE_OUTPUT)
+
+
+def _plain_scores(facts: Facts, event: OpCalled) -> Iterator[Finding]:
+    """Scores of a layer that nll_loss takes for logarithms of probabilities: one above 0 is that of none."""
+    before, value = origin(facts, event.inputs[0], picks=True), facts.read(event.inputs[0])
+    most = _range(value)[1] if value is not None else 0.0
+    if before is None or labels.written_name(before.op) not in LAYERS or not most > OUTSIDE:
+        return
+    why = (
+        f"nll_loss expects logarithms of probabilities, which are at most 0, but {written_at(facts, before.op)} gives "
+        f"scores of up to {text.rough(float(most), 3)}. It takes the mean of minus the scores of the targets, so the "
+        "loss falls without a limit as they grow."
+    )
+    yield about("no-logarithm", facts, before.op, "no logarithm", why, "Use cross_entropy, which expects scores.")
 
 
 def _scores_of_distribution(facts: Facts, event: OpCalled) -> Iterator[Finding]:
@@ -182,6 +233,13 @@ def _size_along(softmax: OpCalled) -> int:
     return shape[_dim(softmax, shape)] if shape else 1
 
 
+def _range(value: Value) -> tuple[float, float]:
+    """The smallest and the largest element of a value; 0 if they are not known."""
+    if value.array is not None and value.array.size:
+        return float(value.array.min()), float(value.array.max())
+    return float(value.stats.get("min", 0.0)), float(value.stats.get("max", 0.0))
+
+
 def _swapped(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     """A prediction requires a gradient, and a target does not."""
     operands = [one.tensor for one in event.inputs[:2] if one.tensor in facts.tensors]
@@ -202,11 +260,7 @@ def _outside(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     target = facts.read(event.inputs[1])
     if target is None or event.attrs.get("reduction") == "none" or any(one.name == "weight" for one in event.inputs):
         return
-    array = target.array
-    if array is not None and array.size:
-        least, most = float(array.min()), float(array.max())
-    else:
-        least, most = target.stats.get("min", 0.0), target.stats.get("max", 0.0)
+    least, most = _range(target)
     if not (least < -OUTSIDE or most > 1 + OUTSIDE):
         return
     why = (

@@ -33,7 +33,7 @@ KEEPING = frozenset({"zeros_like", "clone"})
 RANDOM = frozenset({"uniform", "normal"})
 MOST_NAMED = 3
 UNUSED = -1
-CAUSES: tuple[RunFindingKind, ...] = ("large-updates", "small-updates", "stalled-loss", "flips")
+EFFECTS: tuple[RunFindingKind, ...] = ("large-updates", "small-updates", "stalled-loss", "flips")
 T = TypeVar("T")
 
 
@@ -97,7 +97,7 @@ def _created(run: Run, steps: _Steps) -> SectionFinding | None:
         "iteration before, so what an iteration learns is lost in the next one."
     )
     fix = f"Create the model and its optimiser once, before the loop{loop}."
-    return SectionFinding(section, "The model is created again in each iteration", why, fix, CAUSES)
+    return SectionFinding(section, "The model is created again in each iteration", why, fix, EFFECTS)
 
 
 def _optimizer_created(run: Run, steps: _Steps, section: int) -> SectionFinding:
@@ -184,7 +184,7 @@ def _overwritten(run: Run, steps: _Steps) -> SectionFinding | None:
         "what an update changes is lost in the next one."
     )
     fix = f"Write the first values once, before the loop{_loop(run, section)}."
-    return SectionFinding(section, "Parameters are overwritten in each iteration", why, fix, CAUSES)
+    return SectionFinding(section, "Parameters are overwritten in each iteration", why, fix, EFFECTS)
 
 
 def _write_between(run: Run, tensor: int, ends: Sequence[int]) -> OpCalled | None:

@@ -22,7 +22,7 @@ SHRUNK = 0.1
 """The part of its norm that a weight matrix keeps at most if it shrinks."""
 STRONGER = 3.0
 """How many times larger than the gradient of the loss the decay must be to be the cause."""
-CAUSES: tuple[RunFindingKind, ...] = ("vanishing-run", "large-updates", "small-updates", "stalled-loss", "flips")
+EFFECTS: tuple[RunFindingKind, ...] = ("vanishing-run", "large-updates", "small-updates", "stalled-loss", "flips")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +106,4 @@ def _finding(run: Run, decay: _Decay, optimizer: str) -> SectionFinding:
         why += f". The norm of {name} goes from {text.rough(first)} to {text.rough(last)}"
     fix = "Use a smaller weight_decay: 0.0001 to 0.01 is usual, and 0 switches it off."
     section = max(0, bisect_right(run.sections, decay.op.index, key=lambda one: one.start) - 1)
-    return SectionFinding(section, "The weight decay is too strong", f"{why}.", fix, CAUSES)
+    return SectionFinding(section, "The weight decay is too strong", f"{why}.", fix, EFFECTS)

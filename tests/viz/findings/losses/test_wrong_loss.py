@@ -28,6 +28,11 @@ HEAD = (
         ("F.nll_loss(torch.log(F.softmax(x[:, :1], 1)), y * 0)", "softmax of one number", "always 1"),
         ("F.cross_entropy(x[:, :1], y * 0)", "softmax of one number", "always 1"),
         ("F.binary_cross_entropy(F.softmax(x[:, :1], 1), x.detach()[:, :1])", "softmax of one number", "always 1"),
+        ("F.cross_entropy(x[:, :1], torch.ones(3, 1))", "softmax of one number", "all gradients are 0"),
+        ("F.cross_entropy(x @ x[:1].t().view(4, 1), torch.zeros(3, 1))", "softmax of one number", "always 1"),
+        ("F.cross_entropy((x @ x[:1].t()).squeeze(), torch.ones(3))", "softmax over the samples", "3 scores, one per"),
+        ("F.nll_loss(x @ x.t(), y)", "no logarithm", "scores of up to 4"),
+        ("F.nll_loss(F.linear(x, x), y)", "no logarithm", "falls without a limit"),
         ("F.mse_loss(F.softmax(x[:, :1], -1), torch.zeros(3, 1))", "softmax of one number", "always 1"),
         ("F.binary_cross_entropy(x.detach(), torch.sigmoid(x))", "prediction and target swapped", "target second"),
         ("F.binary_cross_entropy_with_logits(x.detach() * 0, x)", "prediction and target swapped", "target second"),
@@ -99,6 +104,11 @@ def test_a_loss_of_the_wrong_thing_is_told(line: str, label: str, said: str, tmp
         "F.nll_loss(F.log_softmax(x.reshape(1, 4, 3), dim=1), torch.tensor([[0, 1, 2]]))",
         "F.nll_loss(F.log_softmax(x[0], dim=0), torch.tensor(2))",
         "F.cross_entropy(x, y)",
+        "F.cross_entropy(x, torch.ones(3, 4))",
+        "F.cross_entropy((x @ x[:1].t()).squeeze(), torch.tensor([0.5, 0.5, 0.0]))",  # a softmax over candidates
+        "F.cross_entropy(x[0], torch.tensor([1.0, 1.0, 0.0, 0.0]))",
+        "F.nll_loss(F.linear(x, -x), y)",  # a module may compute logarithms in its own way
+        "F.nll_loss(2 * x, y)",  # weighted by a return
         "F.nll_loss(F.softmax(x, dim=1).log(), y)",
         "F.binary_cross_entropy(torch.sigmoid(x), x.detach() * 0)",
         "F.binary_cross_entropy_with_logits(x, x.detach() * 0.9)",

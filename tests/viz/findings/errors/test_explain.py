@@ -16,7 +16,7 @@ from viz.run.run import Run
 from viz.scene.reading import reading_of
 from viz.server.revisions import to_edits
 
-from ..helpers.traces import CASE_3, recorded
+from ...helpers.traces import CASE_3, recorded
 
 HEAD = "import engine as torch\n"
 SECOND = CASE_3 + "y.backward(torch.tensor([0.1, 1.0, 0.0001]))\n"
@@ -377,3 +377,23 @@ def test_clip_of_parameters_without_gradients_is_to_be_moved(tmp_path: Path) -> 
     _, found = explained(f"{HEAD}x = torch.ones(2, requires_grad=True) * 2\n{raised}\n", tmp_path)
     assert "clips gradients, but none of these parameters has one" in found.why
     assert found.fix == "Move it between backward() and step()." and found.edits is None
+
+
+@pytest.mark.parametrize(
+    ("target", "why", "fix"),
+    [
+        ("torch.nn.functional.one_hot(y, 3)", "from `torch.nn.functional.one_hot(y, 3)`", "the one-hot encoding, or"),
+        ("torch.tensor([[0, 1, 0]] * 6)", "which are floats; these are integers.", "as in `target.argmax(1)`"),
+        ("y.view(6, 1)", "program.py has shape [6, 1]", "Call `squeeze(1)` on the target"),
+        ("torch.eye(6).long()[:, :2]", "has one number per row of scores", "one-hot encoding, pass the number"),
+        ("torch.eye(6)[:, :3].argmax(0).repeat(2) + 2", "one is 3. `torch.eye(6)[:, :3].argmax(0)`", "Write dim=1"),
+        ("y + 2", "one is 3.", "Give the last layer an output for each class (at least 4)"),
+    ],
+)
+def test_a_target_that_names_no_classes_is_explained(target: str, why: str, fix: str, tmp_path: Path) -> None:
+    source = (
+        f"{HEAD}y = torch.tensor([0, 1, 0, 1, 0, 1])\nx = torch.ones(6, 3, requires_grad=True)\n"
+        f"torch.nn.functional.cross_entropy(x, {target})\n"
+    )
+    _, found = explained(source, tmp_path)
+    assert why in found.why and fix in found.fix
