@@ -25,6 +25,8 @@ def group_of(facts: Facts, grouping: Grouping, tensor: int, version: int) -> str
     users = [op for op, _ in facts.uses.get((tensor, version), ())]
     if facts.tensors[tensor].leaf is not None and users and all(_initializes(grouping, op) for op in users):
         return _innermost(grouping, users)
+    if producer is not None and _is_only_set(facts, grouping, tensor):
+        return grouping.of.get(producer)
     if producer is None or (facts.tensors[tensor].leaf is not None and _initializes(grouping, producer)):
         return group_of_leaf(facts, grouping, tensor, version)
     if grouping.modules and tensor in facts.roots:
@@ -53,6 +55,16 @@ def _around_model(grouping: Grouping, group: str | None) -> str | None:
 def _initializes(grouping: Grouping, op: int) -> bool:
     """Return whether an op is part of an initialization."""
     return any(grouping.quiet.get(group) == "start" for group in grouping.paths[grouping.of.get(op)])
+
+
+def _is_only_set(facts: Facts, grouping: Grouping, tensor: int) -> bool:
+    """Return whether a leaf is used by an initialization only, and neither a variable nor a module of the program holds
+    it: the weight of a layer that was replaced by another one."""
+    fact = facts.tensors[tensor]
+    if fact.leaf is None or fact.leaf.source != "seen" or facts.names.get(tensor, "").isidentifier():
+        return False
+    uses = [op for version in fact.versions for op, _ in facts.uses.get((tensor, version), ())]
+    return all(_initializes(grouping, op) for op in (*uses, *fact.producers.values()) if op is not None)
 
 
 def _innermost(grouping: Grouping, ops: Sequence[int]) -> str | None:

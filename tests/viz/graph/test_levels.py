@@ -98,6 +98,15 @@ def test_an_initialization_is_one_box_and_the_parameters_stay_in_their_modules(t
     assert not cards_in(read, None) & names
 
 
+def test_a_layer_that_is_only_initialized_stands_in_the_initialization(tmp_path: Path) -> None:
+    source = INITIALIZED.replace("for layer in net", "nn.init.ones_(nn.Linear(2, 2).weight)\nfor layer in net", 1)
+    read = reading_of(recorded(source, tmp_path))
+    start = by_label(read.drawing.grouping)["initialization"]
+    assert "nn.Linear(2, 2).weight" not in cards_in(read, None)
+    inside = [group for group in read.drawing.grouping.labels if start in read.drawing.grouping.paths[group]]
+    assert any("nn.Linear(2, 2).weight" in cards_in(read, group) for group in inside)
+
+
 def test_a_function_that_a_library_calls_again_is_not_another_run_of_the_functions_around(tmp_path: Path) -> None:
     source = (
         "import engine as torch\nfrom engine import nn\n"
