@@ -109,14 +109,15 @@ def cells(shape: Sequence[int]) -> tuple[int, int]:
 def rows(item: Item, drawing: Drawing) -> list[RowSize]:
     """The rows of a card, without tracks.  The gradient has its row from the start: nothing shifts when it arrives.
 
-    In a large graph, a constant with more than a line of elements is a strip: its parts need the space.
+    In a large graph, a constant or an intermediate value with more than a line of elements is a strip: the graph's
+    parts need the space.
     """
     if item.kind != "tensor" or item.tensor is None:
         return []
     facts, tensor = drawing.facts, item.tensor
     fact = facts.tensors[tensor]
     high, wide = cells(fact.shape)
-    if item.role == "constant" and len(drawing.items) > FOLD_ABOVE and high * wide > MOST_IN_LINE:
+    if item.role in ("constant", "inner") and len(drawing.items) > FOLD_ABOVE and high * wide > MOST_IN_LINE:
         high, wide = 0, 0
     keys: list[tuple[RowKey, str]] = [("value", "value")]
     leaf = item.version in fact.leaf_versions

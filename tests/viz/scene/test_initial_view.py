@@ -78,15 +78,16 @@ def test_a_model_fills_the_stage_and_is_read(tmp_path: Path) -> None:
     assert size * (x1 - x0) / wide * size * (y1 - y0) / high >= 0.6
 
 
-def test_a_long_constant_is_a_strip_in_a_large_graph_only(tmp_path: Path) -> None:
+def test_a_long_value_is_a_strip_in_a_large_graph_only(tmp_path: Path) -> None:
     def columns(layers: int) -> dict[str, int]:
         source = (
             "import engine as torch\nx, y = torch.ones(1, 2), torch.ones(16)\nlabels = torch.ones(8)\n"
             f"for i in range({layers}):\n    w = torch.ones(2, 2, requires_grad=True)\n    x = torch.tanh(x @ w)\n"
-            "loss = (x.sum() * y).sum() + (x.sum() * labels).sum()\nloss.backward()\n"
+            "z = x.sum() * y\nloss = z.sum() + (x.sum() * labels).sum()\nloss.backward()\n"
         )
         shown = scene(recorded(source, tmp_path), fold_above=FOLD_ABOVE)
-        return {node["label"]: node["rows"][0]["cols"] for node in shown["nodes"] if node["label"] in ("y", "labels")}
+        return {node["label"]: node["rows"][0]["cols"] for node in shown["nodes"] if node["label"] in names}
 
-    assert columns(2) == {"y": 8, "labels": 8}
-    assert columns(30) == {"y": 0, "labels": 8}
+    names = {"y", "z", "labels"}
+    assert columns(2) == {"y": 8, "z": 8, "labels": 8}
+    assert columns(30) == {"y": 0, "z": 0, "labels": 8}
