@@ -204,11 +204,15 @@ TO_DEGREES, TO_RADIANS = 180 / math.pi, math.pi / 180
 frac = op("frac", _frac, PLAIN, elementwise(), self=lambda grad: grad)
 angle = op("angle", _angle, FLOAT, elementwise(), self=lambda grad, self: zero(grad))  # torch keeps self
 sgn = op(
-    "sgn", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"),
+    "sgn", sign_of, PLAIN, elementwise(jumps=True, word="−1, 0 or 1 by the sign"),
     self=lambda grad, self, result: zero(grad),
 )  # fmt: skip  # torch keeps both
 round_decimals = op(
-    "round.decimals", _rounded, Traits(node="RoundBackward1"), elementwise(), self=lambda grad, decimals: zero(grad)
+    "round.decimals",
+    _rounded,
+    Traits(node="RoundBackward1"),
+    elementwise(jumps=True),
+    self=lambda grad, decimals: zero(grad),
 )
 rad2deg = op(
     "rad2deg", _turned(TO_DEGREES), Traits(promote=FLOAT.promote, node="Rad2DegBackward0"), elementwise(),

@@ -270,8 +270,12 @@ rsqrt = op(
 sin = op("sin", xp.sin, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cos(self))
 cos = op("cos", xp.cos, FLOAT, elementwise(word=""), self=lambda grad, self: -grad * sin(self))
 tan = op("tan", xp.tan, FLOAT, elementwise(word=""), self=lambda grad, result: grad * (1 + result * result))
-asin = op("asin", xp.arcsin, FLOAT, elementwise(), self=lambda grad, self: grad * rsqrt(1 - self * self))
-acos = op("acos", xp.arccos, FLOAT, elementwise(), self=lambda grad, self: -grad * rsqrt(1 - self * self))
+asin = op(
+    "asin", xp.arcsin, FLOAT, elementwise(nonfinite="ends"), self=lambda grad, self: grad * rsqrt(1 - self * self)
+)
+acos = op(
+    "acos", xp.arccos, FLOAT, elementwise(nonfinite="ends"), self=lambda grad, self: -grad * rsqrt(1 - self * self)
+)
 atan = op("atan", xp.arctan, FLOAT, elementwise(), self=lambda grad, self: grad / (self * self + 1))
 sinh = op("sinh", xp.sinh, FLOAT, elementwise(word=""), self=lambda grad, self: grad * cosh(self))
 cosh = op("cosh", xp.cosh, FLOAT, elementwise(word=""), self=lambda grad, self: grad * sinh(self))
@@ -292,7 +296,7 @@ def tanh_slope(grad: Any, result: Any) -> Any:
 tanh = op("tanh", xp.tanh, FLOAT, elementwise(word=""), self=tanh_slope)
 asinh = op("asinh", xp.arcsinh, FLOAT, elementwise(), self=lambda grad, self: grad * rsqrt(self * self + 1))
 acosh = op("acosh", xp.arccosh, FLOAT, elementwise(), self=lambda grad, self: grad * rsqrt(self * self - 1))
-atanh = op("atanh", xp.arctanh, FLOAT, elementwise(), self=lambda grad, self: grad / (1 - self * self))
+atanh = op("atanh", xp.arctanh, FLOAT, elementwise(nonfinite="ends"), self=lambda grad, self: grad / (1 - self * self))
 
 
 def _erf(self: Array) -> Array:
@@ -349,16 +353,22 @@ def _same_if_whole(name: str, function: Any) -> Any:
     return kernel
 
 
-sign = op("sign", sign_of, PLAIN, elementwise(word="−1, 0 or 1 by the sign"), self=lambda grad: zero(grad))
+sign = op("sign", sign_of, PLAIN, elementwise(jumps=True, word="−1, 0 or 1 by the sign"), self=lambda grad: zero(grad))
 floor = op(
-    "floor", _same_if_whole("floor", xp.floor), PLAIN, elementwise(word="rounded down"), self=lambda grad: zero(grad)
+    "floor",
+    _same_if_whole("floor", xp.floor),
+    PLAIN,
+    elementwise(jumps=True, word="rounded down"),
+    self=lambda grad: zero(grad),
 )
-ceil = op("ceil", _same_if_whole("ceil", xp.ceil), PLAIN, elementwise(), self=lambda grad: zero(grad))
+ceil = op("ceil", _same_if_whole("ceil", xp.ceil), PLAIN, elementwise(jumps=True), self=lambda grad: zero(grad))
 trunc = op(
-    "trunc", _same_if_whole("trunc", xp.trunc), PLAIN, elementwise(word="rounded towards zero"),
+    "trunc", _same_if_whole("trunc", xp.trunc), PLAIN, elementwise(jumps=True, word="rounded towards zero"),
     self=lambda grad: zero(grad),
 )  # fmt: skip
-round_half_even = op("round", _same_if_whole("round", xp.rint), PLAIN, elementwise(), self=lambda grad: zero(grad))
+round_half_even = op(
+    "round", _same_if_whole("round", xp.rint), PLAIN, elementwise(jumps=True), self=lambda grad: zero(grad)
+)
 
 
 def _relu(self: Array) -> Array:

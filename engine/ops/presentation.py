@@ -17,7 +17,7 @@ from typing import Any, Literal
 from .notation.expression_text import Places, Printed
 from .result_shapes import Attrs, ResultShape, broadcast
 
-NonFinite = Literal["", "logarithm", "root", "power", "division", "overflow", "deviation", "row"]
+NonFinite = Literal["", "logarithm", "root", "power", "division", "overflow", "deviation", "row", "ends"]
 Operands = Literal["infix", "commuting", "reversed", "prefix"]
 """Where a sign stands: between two operands, of which a number comes second in any case ("commuting"), which change
 places ("reversed"), or before the only one."""
@@ -38,10 +38,11 @@ class Presentation:
     `rearranges`     it has all numbers of its only tensor, each once, in another shape or order
     `random`         it is drawn, so that small steps of the inputs say nothing
     `chooses`        it has some of the input's numbers and discards the others
+    `jumps`          it is constant between jumps, so its derivative is 0
     `masks`          it has -inf where a mask says so
     `nonfinite`      why it, or its derivative, may be inf or nan for finite inputs: the pole of a "logarithm", "root",
                      "power" or "division", an "overflow", the "deviation" of a single value,
-                     a "row" of minus infinities
+                     a "row" of minus infinities, or an input at the "ends" of the interval from -1 to 1
     `largest`        the largest input that does not overflow, from the largest number of the dtype
     **program**      on cards and in sentences
     `sign`           the operator, and how it stands to its `operands`
@@ -64,6 +65,7 @@ class Presentation:
     rearranges: bool = False
     random: bool = False
     chooses: bool = False
+    jumps: bool = False
     masks: bool = False
     nonfinite: NonFinite = ""
     largest: Callable[[float], float] | None = None

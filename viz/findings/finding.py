@@ -16,8 +16,8 @@ OFTEN_MEANT: frozenset[Kind] = frozenset({"sum", "tie", "kink"})
 """Kinds that are often intended: marked on the graph, without a chapter."""
 
 MISTAKES: frozenset[Kind] = frozenset({
-    "not-zeroed", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted", "loss-dimension",
-    "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "target-range", "view-order",
+    "not-zeroed", "not-called", "other-loss", "cleared", "unused-clip", "unreached", "unheld", "unlisted",
+    "loss-dimension", "no-logarithm", "log-target", "softmax-twice", "sigmoid-twice", "target-range", "view-order",
     "flat-scores", "padding", "negated", "one-class",
     "swapped", "constant-term", "attention-dimension", "batch-as-time", "same-target", "alike-units", "write", "cut",
     "copy", "shape",
@@ -25,7 +25,7 @@ MISTAKES: frozenset[Kind] = frozenset({
 """Kinds about what the program says, which explain what its numbers show."""
 
 MAKE_GROW: frozenset[Kind] = frozenset({
-    "not-zeroed", "other-loss", "unused-clip", "no-logarithm", "log-target", "negated", "target-range",
+    "not-zeroed", "not-called", "other-loss", "unused-clip", "no-logarithm", "log-target", "negated", "target-range",
 })  # fmt: skip
 """Mistakes after which numbers may grow until they overflow."""
 

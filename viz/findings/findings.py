@@ -25,6 +25,7 @@ from .untrained.unlisted import unlisted
 from .untrained.unreached import unreached
 from .untrained.zero_gradients import zero_gradients
 from .updates.clipping import unused_clips
+from .updates.not_called import not_called
 from .updates.other_loss import other_losses
 from .updates.zeroing import cleared, not_zeroed
 from .vanishing import vanishing
@@ -51,7 +52,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     text = attention_over_batch(facts), constant_terms(facts), same_targets(facts), view_orders(facts)
     rows = batches_as_time(facts)
     later = vanishing(facts), cleared(facts), unused_clips(facts), *losses, *text, rows, silent.findings(facts)
-    for finding in chain(mixed, *learning, *later):
+    for finding in chain(not_called(facts), mixed, *learning, *later):
         if (finding.event, finding.kind) not in pairs:
             pairs.add((finding.event, finding.kind))
             yield finding

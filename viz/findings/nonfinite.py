@@ -51,6 +51,10 @@ _NORMS = frozenset({"linalg_vector_norm"})
 _AGAIN: Mapping[str, str] = {"root": _ROOT_AGAIN, "deviation": ""}
 """The fix of a second derivative, by the reason in the op's declaration, where it is another one."""
 _ONE = "A single value has no deviation (0 ÷ 0): use more values, or divide by their number with correction=0."
+_ENDS = (
+    "It is defined between -1 and 1, and its derivative is infinite at both ends: keep its input inside, as in "
+    "`x.clamp(-1 + 1e-6, 1 - 1e-6)`. For an angle, torch.atan2 has no such ends."
+)
 _ROW = (
     "A mask leaves nothing in this row, so there is no largest number to subtract and no sum to divide by. Leave at "
     "least one entry unmasked, leave such rows out, or set their result to 0 with `torch.where(empty, 0.0, result)` "
@@ -58,6 +62,7 @@ _ROW = (
 )
 _REMEDIES: Mapping[str, str] = {
     "": "", "row": "", "deviation": _ONE, "logarithm": _LOG, "division": _DIVIDE, "root": _ROOT, "overflow": _OVERFLOWS,
+    "ends": _ENDS,
     "power": "A negative or fractional power has no finite derivative at 0: keep its base away from 0.",
 }  # fmt: skip
 """The fix, by the reason in the op's declaration (`nonfinite` in engine/ops/presentation.py)."""

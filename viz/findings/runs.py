@@ -60,6 +60,11 @@ def run_findings(run: Overview) -> list[RunFinding]:
     """
     run = _without_search(run)
     result = next(filter(None, (list(search(run)) for search in _WORST)), [])
+    if result and result[0].kind == "loss-nonfinite":
+        result = [*_just_before(run, result[0]), *result]
+    if len(result) > 1:
+        fix = f"It follows from the gradients of {run.labels[result[0].column]}: the update wrote them into parameters."
+        result[1] = replace(result[1], fix=fix)
     dead = list(_dead(run))
     if result:
         return [*result, *(one for one in dead if one.column < result[0].column)]
@@ -67,6 +72,11 @@ def run_findings(run: Overview) -> list[RunFinding]:
     effects = (_updates, _rounded, _stalled) if rate else (_updates, _rounded) if depth else ()
     searches = (search for search in _OVER_TIME if search not in effects)
     return [*rate, *depth, *(one for search in searches for one in search(run)), *dead]
+
+
+def _just_before(run: Overview, loss: RunFinding) -> Iterator[RunFinding]:
+    """The nan or inf in gradients of the iteration before that in which the loss has one."""
+    return (one for one in _nonfinite_gradient(run) if one.column == loss.column - 1)
 
 
 def _without_search(run: Overview) -> Overview:
@@ -510,8 +520,8 @@ def _unheld(run: Overview) -> Iterator[RunFinding]:
         f"updates {them}."
     )
     fix = (
-        "Give them to the optimiser: make it after requires_grad_(True), or call optimizer.add_param_group(). If they "
-        "should stay fixed, requires_grad_(False) saves their gradients."
+        f"Give {them} to the optimiser: create it after the last change to the model, or call add_param_group(). If "
+        f"{'they' if rows[1:] else 'it'} should stay fixed, requires_grad_(False) saves the computation."
     )
     label = f"{_count(len(rows), 'parameter')} {'are' if rows[1:] else 'is'} in no optimiser"
     yield RunFinding("unheld", column, rows[0], label, why, fix)

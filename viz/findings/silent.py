@@ -284,6 +284,11 @@ class _Search:
                 f"Read `.grad` of the leaf, or call `{name}.retain_grad()` before the backward call{other}. "
                 "For a parameter, compute its initial values first and set requires_grad last."
             )
+            if f"{name}.grad" in by:
+                fix = (
+                    f"Update {name} in place, as in `with torch.no_grad(): {name} -= …`: an assignment makes a new "
+                    "tensor, which is not a leaf."
+                )
             yield Finding(
                 "leaf",
                 event.index,

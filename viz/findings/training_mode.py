@@ -154,15 +154,18 @@ def _evaluation(run: Run, before: int, after: int, first: _Modes, changed: Mappi
     """
     names = {path[0] for path in changed}
     events, call, enabled = list[AnyEvent](), None, True
+    entered: GroupEntered | None = None  # a call of the model, before its first op: PyTorch's mode is read with an op
     begin = run.sections[after].start
     for index in range(run.sections[before].start, run.sections[after].end):
         event = run.whole.events[index]
         if isinstance(event, ModeChanged):
             enabled = event.grad_enabled
         elif isinstance(event, GroupEntered) and event.name in names:
+            entered = event
+        elif isinstance(event, OpCalled) and entered is not None:
             if enabled and index >= begin:
                 break
-            call = call or (None if enabled else event)
+            call, entered = call or (None if enabled else entered), None
         events.append(event)
     modes = _modes(events, with_grad=False)
     evaluated = {path for path in modes.kinds if first.is_training(path) and not modes.is_training(path)}

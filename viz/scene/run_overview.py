@@ -42,7 +42,10 @@ LOOKED_INTO = 3
 DEAD_LOOKED_FOR = "Dead units are looked for in the first three iterations and in the last one."
 SEEN_IN_NUMBERS: frozenset[Kind] = NONFINITE | EXPLODING | {"stalled", "vanishing", "exploding", "rounded"}
 """Kinds that the overview itself reports."""
-EXPLAINS: dict[Kind, tuple[RunFindingKind, ...]] = {"unheld": ("unheld", "never-updated"), "unlisted": ("unheld",)}
+EXPLAINS: dict[Kind, tuple[RunFindingKind, ...]] = {
+    "unheld": ("unheld", "never-updated"), "unlisted": ("unheld",), "one-class": ("dead",),
+    "not-called": ("never-updated",),
+}  # fmt: skip
 """Kinds that are the cause of problems in the numbers."""
 DIGITS = 3
 """Significant digits, as many as the hover text shows; the picture has fewer."""
@@ -71,7 +74,8 @@ def in_iterations(run: Run) -> list[RunFinding]:
         with suppress(TraceFileError):
             for one in dead_units(reading_of(run.trace(numbers[-1])).facts):
                 result[one.kind] = _in_iteration(run, numbers[-1], one)  # units die on the way
-    return _causes_first([*_origin(run), *_of_sections(run), *_sends_zeros(run), *result.values()])
+    zeros = () if "one-class" in result else _sends_zeros(run)  # of which the softmax of one number is the cause
+    return _causes_first([*_origin(run), *_of_sections(run), *zeros, *result.values()])
 
 
 def _causes_first(findings: list[RunFinding]) -> list[RunFinding]:

@@ -42,6 +42,7 @@ FindingKind = Literal[
     "not-zeroed",  # the same, and a parameter was updated in between
     "other-loss",  # a step uses gradients that the loss of another network left, such as a discriminator's
     "cleared",  # gradients are cleared after backward, before the optimiser's step
+    "not-called",  # a method such as `opt.step` is named without parentheses
     "unused-clip",  # gradients are clipped before they arrive, while they are scaled, or after the step that uses them
     "unreached",  # an optimiser holds a parameter that no gradient comes to
     "unheld",  # a module was changed after its optimiser was made, which does not hold the new parameter

@@ -28,7 +28,7 @@ from .losses import (
     test_wrong_loss,
 )
 from .untrained import test_unlisted, test_unreached, test_zero_gradients
-from .updates import test_clipping, test_other_loss, test_zeroing
+from .updates import test_clipping, test_not_called, test_other_loss, test_zeroing
 
 NET = {"forward": test_unreached.WHOLE, "before": "", "params": "net.parameters()", "after": ""}
 HEAD = "import engine as torch\n"
@@ -37,6 +37,7 @@ PROGRAMS: dict[Kind, str] = {
     "growth": HEAD + test_overflow.ROUNDS + "h.sum().backward()\n",
     "divergence": HEAD + test_overflow.STEPS.format(lr=0.1, reduction="sum"),
     "cleared": f"{test_zeroing.HEAD}{test_zeroing.ROUND}    opt.zero_grad()\n    opt.step()\n",
+    "not-called": test_not_called.LOOP.format(clear="opt.zero_grad", step="opt.step()"),
     "other-loss": test_other_loss.loop(test_other_loss.MIXED),
     "unused-clip": test_clipping.HEAD + test_clipping.EARLY,
     "unreached": test_unreached.NET.format(**NET | {"forward": test_unreached.CUT}),

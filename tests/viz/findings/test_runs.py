@@ -127,6 +127,13 @@ def test_places_are_the_first() -> None:
     assert "in 20 of 40 iterations" in one(ILL["gradient-nonfinite"]).why
 
 
+def test_gradients_that_are_nan_just_before_the_loss_is_come_first() -> None:
+    late = where(np.roll(LATE, -1), 3, "nonfinite")
+    before, loss = run_findings(run(loss=np.where(LATE, np.nan, 1.0), nonfinite=late))
+    assert (before.kind, before.column) == ("gradient-nonfinite", 19) and loss.kind == "loss-nonfinite"
+    assert loss.fix == "It follows from the gradients of step = 19: the update wrote them into parameters."
+
+
 def test_a_learning_rate_of_zero_is_found_where_nothing_changes() -> None:
     finding = one(run(rate=np.zeros(COLUMNS), ratio=run().rows["ratio"] * 0))
     assert (finding.kind, finding.label) == ("faded-rate", "The learning rate is 0")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.parity.helpers.recordings import recorded_here
 from viz.findings.finding import SectionFinding
 from viz.findings.training_mode import dropout_in_evaluation, left_in_eval
 from viz.run.run import Run
@@ -144,3 +145,10 @@ def test_dropout_that_does_not_know_of_an_evaluation_is_a_finding(call: str, tmp
 def test_dropout_that_knows_its_mode_or_is_meant_is_none(call: str, mode: str, last: str, tmp_path: Path) -> None:
     run = Run(recorded(DROPOUT.format(call=call, mode=mode, last=last), tmp_path))
     assert dropout_in_evaluation(run) is None
+
+
+@pytest.mark.parity
+def test_an_evaluation_of_pytorch_whose_mode_is_read_with_the_first_op_is_found(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    finding = left_in_eval(Run(recorded_here(HEAD.format(**FORGOTTEN).replace("engine", "torch"), tmp_path)))
+    assert finding is not None and "epoch = 1 · i = 0" in finding.label

@@ -533,6 +533,11 @@ def _none_used(case: Case) -> Answer:
             f"`{name}.grad` is None here: {name or 'the tensor'} was computed, so it is not a leaf, and "
             "backward() fills in `.grad` of leaves only."
         )
+        maker = facts.made_by(tensor, case.event.index) if tensor is not None else None
+        by = case.code_at(facts.ops[maker].event.stack) if maker is not None else ""
+        if name and f"{name}.grad" in by:
+            why = f"{by} has computed a new {name}. {why[0].upper()}{why[1:]}"
+            return why, f"Update {name} in place: `with torch.no_grad(): {name} -= …`. Then it stays a leaf.", None
         fix = (
             "To look at its gradient, call `.retain_grad()` on it before backward(). To train it, make it a leaf: "
             "compute its first values before requires_grad is set, and update it in place under no_grad(), as in "

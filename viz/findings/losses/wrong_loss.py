@@ -20,8 +20,6 @@ OF_PROBABILITIES = OF_LOGARITHMS | frozenset({"binary_cross_entropy", "mse_loss"
 """Losses that are computed of probabilities or their logarithms."""
 OUTSIDE = 1e-3
 """How far a target may be below 0 or above 1 by rounding."""
-LAYERS = frozenset({"addmm", "mm", "matmul", "linear", "bmm", "conv2d", "convolution"})
-"""Ops of layers, whose results are scores."""
 OF_SCORES = frozenset({"log_softmax", "binary_cross_entropy_with_logits"})
 """Ops that a loss of scores consists of; cross_entropy begins with log_softmax."""
 
@@ -140,7 +138,7 @@ def _plain_scores(facts: Facts, event: OpCalled) -> Iterator[Finding]:
     """Scores of a layer that nll_loss takes for logarithms of probabilities: one above 0 is that of none."""
     before, value = origin(facts, event.inputs[0], picks=True), facts.read(event.inputs[0])
     most = _range(value)[1] if value is not None else 0.0
-    if before is None or labels.written_name(before.op) not in LAYERS or not most > OUTSIDE:
+    if before is None or not most > OUTSIDE or not _is_layer(facts, before.op):
         return
     why = (
         f"nll_loss expects logarithms of probabilities, which are at most 0, but {written_at(facts, before.op)} gives "
@@ -148,6 +146,19 @@ def _plain_scores(facts: Facts, event: OpCalled) -> Iterator[Finding]:
         "loss falls without a limit as they grow."
     )
     yield about("no-logarithm", facts, before.op, "no logarithm", why, "Use cross_entropy, which expects scores.")
+
+
+def _is_layer(facts: Facts, event: OpCalled) -> bool:
+    """Whether an op is not elementwise and multiplies by a parameter, as it is or transposed."""
+    if labels.presentation(event).elementwise or len(event.inputs) < 2:
+        return False
+    for one in event.inputs[1:]:
+        while (rearranged := producer_of(facts, one)) is not None and labels.presentation(rearranged).rearranges:
+            one = rearranged.inputs[0]
+        fact = facts.tensors.get(one.tensor) if one.tensor is not None else None
+        if rearranged is None and fact is not None and fact.requires_grad:
+            return True
+    return False
 
 
 def _scores_of_distribution(facts: Facts, event: OpCalled) -> Iterator[Finding]:

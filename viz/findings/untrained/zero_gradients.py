@@ -6,6 +6,8 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection
 
+import numpy as np
+
 from engine.trace.events import Accumulated, GroupEntered, VjpRun
 
 from ...reading import labels, text
@@ -90,20 +92,75 @@ def _finding(facts: Facts, index: int, tensors: list[int], calls: int) -> Findin
         f"{'they learn' if many else 'it learns'} nothing: {where} receives a nonzero gradient and sends only zeros."
     )
     fix = "Check the inputs of this op: if its derivative is 0, or it multiplies by 0, no gradient gets through it."
-    if _is_dead(facts, index):
-        why += " All of its inputs are below 0, where its derivative is 0."
-        fix = "Make some inputs positive: change the bias, lower the learning rate, or use leaky_relu."
-    elif (largest := _underflow(facts, index)) is not None:
-        why += (
-            f" It computes in float16, in which numbers below {text.rough(SMALLEST_HALF)} become 0, and the gradient "
-            f"that it receives is at most {text.rough(largest)}."
-        )
-        fix = "Scale the loss with torch.amp.GradScaler, and keep the parameters in float32 under torch.autocast."
+    if (cause := _cause(facts, index)) is not None:
+        why, fix = f"{why} {cause[0]}", cause[1]
     label = f"{facts.names.get(tensors[0]) or 'a parameter'} gets only zeros"
     if many:
         label = f"{len(tensors)} parameters get only zeros"
     line = facts.line_number(op.event.stack)
     return Finding("stalled", op.vjps[0] if op.vjps else op.event.index, op.id, label, why, fix, line)
+
+
+def _cause(facts: Facts, index: int) -> tuple[str, str] | None:
+    """Why an op sends only zeros, and what helps; None if it is not known."""
+    event = facts.ops[index].event
+    name = labels.written_name(event).removesuffix("_")
+    if _is_dead(facts, index):
+        why = "All of its inputs are below 0, where its derivative is 0."
+        return why, "Make some inputs positive: change the bias, lower the learning rate, or use leaky_relu."
+    if (largest := _underflow(facts, index)) is not None:
+        why = (
+            f"It computes in float16, in which numbers below {text.rough(SMALLEST_HALF)} become 0, and the gradient "
+            f"that it receives is at most {text.rough(largest)}."
+        )
+        return why, "Scale the loss with torch.amp.GradScaler, and keep the parameters in float32 under torch.autocast."
+    if labels.presentation(event).jumps:
+        why = "Its result is constant except where it jumps, so its derivative is 0."
+        fix = (
+            "Compute the loss from the numbers before it. To round in forward only, let the gradient through: "
+            f"`x + (x.{name}() - x).detach()`."
+        )
+        return why, fix
+    if name.startswith("clamp") and any(ends := _outside(facts, index)):
+        why = f"All of its inputs are {' or '.join(one for one in ends if one)}, where its derivative is 0."
+        return why, "Widen the range, or use a function that is not flat outside, such as sigmoid for 0 to 1."
+    if (factor := _zero_factor(facts, index)) is not None:
+        why = f"It multiplies by {factor}, which is 0 everywhere."
+        return why, "Look where this comes from: a state or a weight that is 0, a mask that hides all, a dropout of 1."
+    if event.name == "custom_function":
+        function = event.attrs.get("function") or "it"
+        why = f"{function} is a custom Function, whose backward returned these zeros."
+        return why, f"Check the backward of {function}: it returns the gradient of the loss for each input of forward."
+    return None
+
+
+def _zero_factor(facts: Facts, op: int) -> str | None:
+    """The name of a factor of a product that is 0 everywhere; None if there is none."""
+    event = facts.ops[op].event
+    is_product = labels.presentation(event).sign in ("×", "@") or event.name == "dropout"
+    factors = event.inputs[1:] if event.name == "addmm" else event.inputs if is_product else ()
+    for one in factors:
+        if one.tensor is not None and _is_zero(facts, facts.value(one.tensor, one.version)):
+            return facts.names.get(one.tensor) or "a factor"
+    return None
+
+
+def _outside(facts: Facts, op: int) -> tuple[str, str]:
+    """The side of the range of a clamp, or both, on which all of its inputs are; "" and "" if some are inside."""
+    event = facts.ops[op].event
+    values = [facts.trace.value(index).array for index in _inputs(facts, op)[:1] if index is not None]
+    array = values[0] if values else None
+    low, high = (event.attrs.get(end) for end in ("min", "max"))
+    if array is None or not all(one is None or isinstance(one, (int, float)) for one in (low, high)):
+        return "", ""
+    below = array < low if low is not None else np.zeros(array.shape, dtype=bool)
+    above = array > high if high is not None else np.zeros(array.shape, dtype=bool)
+    if not (below | above).all():
+        return "", ""
+    return (
+        f"below {text.number(low)}" if below.any() else "",
+        f"above {text.number(high)}" if above.any() else "",
+    )
 
 
 def _inputs(facts: Facts, op: int) -> list[int | None]:

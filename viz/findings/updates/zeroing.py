@@ -119,9 +119,18 @@ def _not_zeroed_finding(facts: Facts, event: Accumulated, step: str) -> Finding:
         f"{name} was updated in between, so the sum mixes gradients at two different values of {name}."
     )
     fix = f"If you do not want this, set `{name}.grad = None` (or call `{name}.grad.zero_()`) after each update."
+    if not step and _is_held_by_none(facts, event.tensor):
+        why += f" No optimiser holds {name}: the program itself sets its values, as those of a copy that is averaged."
+        fix = "Such a copy needs no gradients: call `requires_grad_(False)` on it, or compute with it under no_grad()."
     if step:
         fix = f"If you do not want this, call zero_grad() of the {step.removesuffix('.step')} before each backward()."
     return Finding("not-zeroed", event.index, None, f"{name}.grad not zeroed", why, fix, line)
+
+
+def _is_held_by_none(facts: Facts, leaf: int) -> bool:
+    """Whether there are optimisers in use, and none of them holds a leaf."""
+    steps = [event.tensors for event in facts.trace.events if isinstance(event, GroupEntered) and event.optimizer]
+    return bool(steps) and not any(leaf in tensors for tensors in steps)
 
 
 def _cleared_finding(facts: Facts, step: GroupEntered, leaf: int, lost: dict[int, tuple[_Came, Event]]) -> Finding:

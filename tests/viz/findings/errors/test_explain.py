@@ -397,3 +397,16 @@ def test_a_target_that_names_no_classes_is_explained(target: str, why: str, fix:
     )
     _, found = explained(source, tmp_path)
     assert why in found.why and fix in found.fix
+
+
+def test_a_parameter_that_its_update_replaces_is_to_be_updated_in_place(tmp_path: Path) -> None:
+    source = HEAD + (
+        "w = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
+        "    w = w - 0.1 * w.grad\n"
+    )
+    with pytest.warns(UserWarning, match="not a leaf"):
+        trace, found = explained(source, tmp_path)
+    assert "`w - 0.1 * w.grad` in line 5" in found.why and "has computed a new w" in found.why
+    assert found.fix == "Update w in place: `with torch.no_grad(): w -= …`. Then it stays a leaf."
+    (leaf,) = (one for one in reading_of(trace).findings if one.kind == "leaf")
+    assert leaf.fix.startswith("Update w in place, as in `with torch.no_grad(): w -= …`")

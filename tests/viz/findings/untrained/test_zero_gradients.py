@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from viz.findings.finding import Finding
 from viz.findings.untrained.zero_gradients import zero_gradients
 from viz.reading.facts import collect
@@ -54,7 +56,7 @@ def test_zeros_of_several_calls_before_one_update_are_no_finding(tmp_path: Path)
 def test_what_is_multiplied_by_0_is_told_too(tmp_path: Path) -> None:
     before = "keep = model.forward\nmodel.forward = lambda x: keep(x) * torch.zeros(1)"
     (one,) = found(tmp_path, before)
-    assert one.label == "4 parameters get only zeros" and "mul" in one.why and "multiplies by 0" in one.fix
+    assert one.label == "4 parameters get only zeros" and "mul" in one.why and "which is 0 everywhere" in one.why
 
 
 def test_a_loss_of_0_has_nothing_to_tell(tmp_path: Path) -> None:
@@ -83,3 +85,29 @@ def test_product_that_float16_rounds_to_0_is_named(tmp_path: Path) -> None:
     (dead,) = found(tmp_path)
     assert "float16" not in dead.why
     assert zero_gradients(collect(recorded(HALF.format(dtype="float", scale=1e-4), tmp_path))) == []
+
+
+@pytest.mark.parametrize(
+    ("of", "why", "fix"),
+    [
+        ("model(x).round()", "round in `model(x).round()`", "`x + (x.round() - x).detach()`"),
+        ("model(x).clamp(50, 60)", "All of its inputs are below 50", "Widen the range"),
+        ("model(x).clamp(-60, -50)", "All of its inputs are above -50", "Widen the range"),
+        ("model(x) * mask", "It multiplies by mask, which is 0 everywhere.", "a mask that hides all"),
+        ("model(x * 0)", "It multiplies by a factor, which is 0 everywhere.", "a state or a weight that is 0"),
+        (
+            "Blocks.apply(model(x))",
+            "Blocks is a custom Function, whose backward returned",
+            "Check the backward of Blocks",
+        ),
+    ],
+)
+def test_the_reason_of_zeros_is_given_by_the_op_that_sends_them(tmp_path: Path, of: str, why: str, fix: str) -> None:
+    before = (
+        "mask = torch.zeros(8, 1)\nclass Blocks(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x):\n        return x * 1\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 0\n"
+    )
+    source = NET.format(before=before, rounds=3).replace("mse_loss(model(x)", f"mse_loss({of}")
+    one = zero_gradients(collect(recorded(source.replace("ReLU", "Tanh"), tmp_path)))[0]
+    assert why in one.why and fix in one.fix

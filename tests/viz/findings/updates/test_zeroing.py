@@ -105,3 +105,15 @@ for step in range(2):
     opt_other.zero_grad()
 """
     assert cleared(collect(recorded(HEAD + source, tmp_path))) == []
+
+
+def test_a_copy_that_is_averaged_needs_no_gradients(tmp_path: Path) -> None:
+    source = (
+        f"{HEAD}ema = nn.Linear(2, 1)\n"
+        "for step in range(3):\n    opt.zero_grad()\n    (net(x) - ema(x)).square().sum().backward()\n    opt.step()\n"
+        "    for one, other in zip(ema.parameters(), net.parameters()):\n"
+        "        one.data = 0.9 * one.data + 0.1 * other.data\n"
+    )
+    (finding,) = (one for one in findings(collect(recorded(source, tmp_path))) if one.kind == "not-zeroed")
+    assert "No optimiser holds ema.weight" in finding.why
+    assert finding.fix.startswith("Such a copy needs no gradients: call `requires_grad_(False)` on it")
