@@ -162,7 +162,7 @@ ARGUMENTS = {
     ),
     "one-hot integers": (
         "y = torch.tensor([[0, 1], [1, 0]])\nloss = torch.nn.functional.cross_entropy(torch.ones(2, 2), y)",
-        ["taken as the probabilities of the classes"],
+        ["stands for the probabilities of the classes, which are floats; these are integers."],
         "`target.argmax(1)`",
     ),
     "scores in place of probabilities": (
@@ -349,7 +349,7 @@ ARGUMENTS = {
     "no leaf any more": (
         "w = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    w.sum().backward()\n    w = w - 0.1 * w.grad",
         ["`w.grad` is None here: w was computed, so it is not a leaf"],
-        "as in `w -= …`",
+        "Update w in place: `with torch.no_grad(): w -= …`",
     ),
 }
 
