@@ -425,7 +425,7 @@ def _mistaken(options: argparse.Namespace) -> str:
             return f"Give the Python file to run, as in `backstep {options.command} train.py`."
         if options.script.is_file() and options.script.suffix == SUFFIX:
             return f"{str(options.script)!r} is a recorded trace: open it with `backstep open {options.script}`."
-        if not options.script.is_file() or options.script.suffix == ".ipynb":
+        if options.script.suffix != ".py" or not options.script.is_file():
             from viz.record.runner import ScriptError, check_script  # only where there is something to explain
 
             try:

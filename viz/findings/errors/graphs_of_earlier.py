@@ -15,6 +15,8 @@ from .fixes import edited
 
 MOST_NAMED = 4
 """The most saved tensors that are named one by one; of more, the sentence names the first and counts the rest."""
+FOR_SUMS = "If it sums up losses for printing, add numbers, as in `total += loss.item()`, and call loss.backward()."
+"""The advice where what is carried over may be a sum of losses."""
 
 
 def second_backward(case: Case) -> Answer:
@@ -108,8 +110,7 @@ def _cut_off(state: CarriedTensor) -> str:
             "its own, from the updated parameters. If the parameters behind it should not learn, leave it there and "
             "compute it under `torch.no_grad()`."
         )
-    numbers = " If it sums up losses for printing, add numbers, as in `total += loss.item()`, and call loss.backward()."
-    return _detach(state) + (numbers if state.is_sum else "")
+    return _detach(state) + (f" {FOR_SUMS}" if state.is_sum else "")
 
 
 def _without_retaining(case: Case) -> str:
@@ -186,10 +187,7 @@ def saved_changed(case: Case) -> Answer:
             return why, _cut_off(state) + _without_retaining(case), None
         if state.is_in_order:
             return why, f"Compute {value} again after the update, or run every backward call before it.", None
-        fix = (
-            f"If {value} only carries a value over, detach it after the call. If it sums up losses for printing, add "
-            "numbers, as in `total += loss.item()`, and call loss.backward()."
-        )
+        fix = f"If {value} only carries a value over, detach it after the call. {FOR_SUMS}"
         return why, fix + _without_retaining(case), None
     if leaf is not None:
         return why, f"Run every backward call before {name} is updated, or compute the loss again after it.", None
