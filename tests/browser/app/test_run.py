@@ -121,6 +121,17 @@ def test_rows_fill_a_high_window_and_a_narrow_bar_keeps_its_last_button(opened: 
     view.until(f"{end} < innerWidth")
 
 
+def test_a_lecture_that_begins_in_the_run_view_shows_the_graph(
+    shown: Callable[[Path, str], View], tmp_path: Path
+) -> None:
+    view = shown(recording(tmp_path / "train.py", TRAINING), "&view=run&present=1")
+    view.until("document.getElementById('lecture').innerText.trim()")
+    view.until("document.getElementById('stage').checkVisibility({ visibilityProperty: true })")
+    view.page.keyboard.press("Escape")
+    view.until("document.getElementById('run').checkVisibility({ visibilityProperty: true })")
+    assert not view.js("document.getElementById('stage').checkVisibility({ visibilityProperty: true })")
+
+
 def test_first_nan_of_a_run_leads_to_the_op_in_its_module(opened: Callable[[str], View]) -> None:
     view = opened(MASKED)
     chosen = "backstep.scene().nodes.find(node => node.id === backstep.selection())"
