@@ -145,6 +145,11 @@ class View:
 
     def ready(self) -> None:
         self.until("document.documentElement.dataset.ready && !document.documentElement.dataset.computing")
+        self.painted()
+
+    def painted(self) -> None:
+        """Waits until what is known now is drawn: the stage learns its size in one frame and paints in the next."""
+        self.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
     def until(self, condition: str) -> None:
         """Waits for a JavaScript condition.

@@ -24,7 +24,7 @@ export class Minimap {
     /** @type {{ sx: number, sy: number, x: number, y: number } | null} from the plane to the canvas; null before it was painted */
     this.transform = null;
     this.canvas = h("canvas", { width: W, height: H, "aria-hidden": "true" });
-    this.element = h("div.bs-minimap", { title: "The whole graph: click or drag to go there" }, this.canvas);
+    this.element = h("div.bs-minimap", { title: "The whole graph: click or drag to go there", hidden: true }, this.canvas); // until a frame shows that there is more to see
     this.element.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       event.stopPropagation();

@@ -40,7 +40,7 @@ def test_painted_text_has_twelve_px_and_canvases_have_the_pixels_of_the_screen(
             view.open(f"?program={program}&step=0")
             for step in (0, 1, view.js("Math.ceil(backstep.scene().steps.length / 2) + 0.5")):
                 view.seek(step)
-                view.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                view.painted()
             painted = view.js("[...texts]")
             assert len(painted) > 10, program
             small[program] = [(text, size) for text, size in painted if size < 11.99]

@@ -115,7 +115,7 @@ def test_nothing_shifts_while_a_program_opens_or_steps(browser: Any, app: App, w
     view.open("?program=second_backward&step=0")
     for step in range(view.js("backstep.scene().steps.length") + 1):
         view.seek(step)
-        view.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        view.painted()
     # What the inspector tells may move within it; the panels, the story, the program, the graph and the timeline stay.
     moved = view.js("shifts.filter(([value]) => value > 0.02)")
     boxes = "id => document.getElementById(id).getBoundingClientRect().toJSON()"
@@ -132,6 +132,14 @@ def test_three_inputs_are_whole_at_1440(view: View) -> None:
         view.open(f"?program={program}&step=0")
         assert view.js("backstep.scene().nodes.every(node => backstep.screenPos(node.id).visible)"), program
         assert view.js("document.querySelector('.bs-minimap').hidden"), program
+
+
+def test_no_minimap_is_seen_before_a_whole_graph(new_view: View) -> None:
+    look = "seen.push(!(document.querySelector('.bs-minimap')?.hidden ?? true))"
+    what = "{ subtree: true, childList: true, attributes: true }"
+    new_view.page.add_init_script(f"window.seen = []; new MutationObserver(() => {look}).observe(document, {what});")
+    new_view.open("?program=three_inputs&step=0")
+    assert new_view.js("seen.length > 0 && !seen.includes(true)")
 
 
 @pytest.mark.parametrize("width", [1280, 1440])
