@@ -1,6 +1,6 @@
 // The overview of a run as a table: rows of parameters in their modules, a number per cell, and the texts about it. Pure.
 
-import { num } from "./format.mjs";
+import { num, toNumber } from "./format.mjs";
 
 /** @import { Num, Quantities, RunOverview } from "./scene.d.ts" */
 /** @typedef {keyof Quantities} Quantity */
@@ -8,6 +8,7 @@ import { num } from "./format.mjs";
 
 const MANY = 24; // rows, of more of which modules are folded at first
 const FEW = 6; // folded rows, of which fewer would leave the page empty: then twice as many may be open
+const STEEP = 1000; // how many times the least loss the largest is, where an even scale would show that one alone
 const WIDE = 22; // characters of a label that there is room for
 
 /** @type {Record<Quantity, { title: string, short: string, log: boolean }>} */
@@ -170,6 +171,16 @@ export function facts(run) {
 export function columnsOf(run, loss) {
   const isOthers = (column) => loss[column] === null && [run, ...run.others].some((one) => one.loss[column] !== null);
   return loss.flatMap((_, column) => (isOthers(column) ? [] : [column]));
+}
+
+/** All finite numbers among the losses. @type {(run: RunOverview) => number[]} */
+export const lossNumbers = (run) => [run, ...run.others].flatMap(({ loss }) => loss.flatMap((one) => (one !== null && Number.isFinite(toNumber(one)) ? [toNumber(one)] : [])));
+
+/** Whether the scale of the losses is logarithmic: on an even one, of a loss that falls to a thousandth or explodes, only the largest are told apart. @type {(run: RunOverview) => boolean} */
+export function isLossLogarithmic(run) {
+  const numbers = lossNumbers(run);
+  const [least, most] = [numbers.reduce((a, b) => Math.min(a, b), Infinity), numbers.reduce((a, b) => Math.max(a, b), 0)];
+  return least > 0 && most > STEEP * least;
 }
 
 /** From the first loss to the last; empty where none is known. @type {(loss: (Num | null)[]) => string} */

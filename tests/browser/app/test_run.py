@@ -221,3 +221,11 @@ def test_findings_are_listed_once_though_the_view_was_opened_twice_before_they_c
     labels.first.wait_for()
     view.until("!document.querySelector('#run-findings > p')")
     assert labels.all_inner_texts() == once
+
+
+def test_a_loss_that_explodes_has_a_logarithmic_scale(opened: Callable[[str], View]) -> None:
+    view = opened(TRAINING.replace("lr=0.05", "lr=1.5"))
+    view.page.get_by_text("logarithmic scale").wait_for()
+    view.until("[...document.querySelectorAll('#run-figure .y2tick')].length >= 3")
+    labels = view.js("[...document.querySelectorAll('#run-figure .y2tick')].map(one => one.textContent)")
+    assert all(label in ("1", "10", "100", "1000") or label.startswith("1e") for label in labels), labels

@@ -29,6 +29,15 @@ test("curves stand over the sections of their columns, broken where nothing is k
   assert.ok([...flat.losses[0].track.curves[0], ...flat.norm.curves[0]].every(({ y }) => y === 0.5), "what does not change is in the middle");
 });
 
+test("a loss that explodes, or falls to a thousandth, has a logarithmic scale", () => {
+  const heights = (loss) => tracksOf({ ...run, loss }, 6).losses[0].track.curves[0].map(({ y }) => Math.round(1000 * y) / 1000);
+  assert.deepEqual(heights([1, 1e6, 1e3, 10]), [0, 1, 0.5, 0.167]);
+  assert.deepEqual(heights([0, 1e6, 1e3, 10]), [0, 1, 0.001, 0], "0 has no logarithm");
+  assert.deepEqual(heights([1, 1e3, 10, 1]), [0, 1, 0.009, 0], "just not");
+  const broken = tracksOf({ ...run, loss: [1, 1e6, "inf", "nan"] }, 6).losses[0].track;
+  assert.deepEqual([broken.curves[0].length, broken.odd], [2, [3.5 / 6, 5.5 / 6]]);
+});
+
 test("the losses of a GAN are a line each, on one scale, and each is told by its name", () => {
   const gan = { ...run, root: "errD", others: [{ name: "errG", loss: [8, 6, null, 4] }] };
   const { losses } = tracksOf(gan, 6);

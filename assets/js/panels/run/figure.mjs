@@ -1,7 +1,7 @@
 // The figure of a run: the loss, and below it a cell for each parameter and iteration, on one axis of time.
 
 import { bars, isSingle } from "./flow.mjs";
-import { cells, columnOf, columnsOf, loopStarts, QUANTITIES, cellText } from "../../scene/run.mjs";
+import { cells, columnOf, columnsOf, isLossLogarithmic, loopStarts, lossNumbers, QUANTITIES, cellText } from "../../scene/run.mjs";
 import { shorten, toNumber } from "../../scene/format.mjs";
 
 /** @import { RunOverview } from "../../scene/scene.d.ts" */
@@ -20,6 +20,7 @@ const SIDE = 76; // px of the scale on the right
 const NAMED = 5; // backward calls whose names have room side by side
 const LONGEST = 26; // characters of the name of the last column, half of which stands over the scale
 export const DASHES = ["dash", "dot"]; // of further losses
+const LOSS_LABELS = 4; // of its scale
 const LOSS_ALONE = 8; // px where there is one loss, and no curve
 
 /** The px of a row, where there are so many, in a window of a height. @param {number} rows @param {number} [window] */
@@ -48,7 +49,7 @@ export function figure({ run, rows, quantity, findings, now, cell }) {
       hoverlabel: { bgcolor: token("--panel"), bordercolor: token("--edge"), font: { ...text, color: token("--ink") }, align: "left" },
       xaxis: { range: [-0.5, columns - 0.5], fixedrange: true, showgrid: false, zeroline: false, ticklabeloverflow: "allow", anchor: "y", ...axisNames(run, now) },
       yaxis: { domain: [0, (rows.length * rowHeight(rows.length)) / tall], range: [rows.length - 0.5, -0.5], fixedrange: true, visible: false },
-      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", nticks: 4, exponentformat: "e", gridcolor: token("--line"), zeroline: false, ...lossRange(run) },
+      yaxis2: { domain: [1 - LOSS / tall, 1], fixedrange: true, side: "right", gridcolor: token("--line"), zeroline: false, ...lossAxis(run) },
       shapes: [...outline(now, -0.5, rows.length - 0.5, 2), ...(cell ? outline(cell.column, cell.row - 0.5, cell.row + 0.5, 3) : [])],
     },
   };
@@ -104,12 +105,17 @@ function axisNames(run, now) {
   return { tickvals, ticktext: tickvals.map((column) => (column === now ? `<b>${name(column)}</b>` : name(column))) };
 }
 
-/** Of losses that are all the same a range around them, as wide as they are large: a narrower one has labels that differ in digits nobody reads. @param {RunOverview} run */
-function lossRange(run) {
-  const all = [run, ...run.others].flatMap(({ loss }) => finiteOf(loss)).filter((one) => one !== null);
-  const least = all.reduce((a, b) => Math.min(a, b), Infinity);
-  const most = all.reduce((a, b) => Math.max(a, b), -Infinity);
-  return { visible: all.length > 0, ...(least === most ? { range: least === 0 ? [0, 1] : [least - Math.abs(least) / 2, least + Math.abs(least) / 2] } : {}) };
+/**
+ * The scale of the losses.  Of those that are all the same a range around them, as wide as they are large: a narrower one has labels that differ in
+ * digits nobody reads.
+ * @param {RunOverview} run
+ */
+function lossAxis(run) {
+  const numbers = lossNumbers(run);
+  const [least, most] = [numbers.reduce((a, b) => Math.min(a, b), Infinity), numbers.reduce((a, b) => Math.max(a, b), -Infinity)];
+  if (isLossLogarithmic(run)) return { type: "log", ...powers(Math.log10(least), Math.log10(most), LOSS_LABELS, (power) => 10 ** power) };
+  const around = least === 0 ? [0, 1] : [least - Math.abs(least) / 2, least + Math.abs(least) / 2];
+  return { visible: numbers.length > 0, nticks: LOSS_LABELS, exponentformat: "e", ...(least === most ? { range: around } : {}) };
 }
 
 /** The finite numbers of a loss; null where there is none. */
@@ -169,10 +175,10 @@ function range(z) {
   return most - least < 1 ? [most - 1, most] : [least, most];
 }
 
-/** At most six powers of ten. */
-function powers(least, most) {
-  const step = Math.max(1, Math.ceil((most - least) / 6));
+/** Labels at so many powers of ten at most; `onAxis`: where a power stands. */
+function powers(least, most, count = 6, onAxis = (power) => power) {
+  const step = Math.max(1, Math.ceil((most - least) / count));
   const first = Math.ceil(least / step) * step;
   const tickvals = Array.from({ length: Math.max(0, Math.floor((most - first) / step) + 1) }, (_, k) => first + k * step);
-  return { tickvals, ticktext: tickvals.map((power) => (power >= 0 && power <= 3 ? String(10 ** power) : `1e${power}`)) };
+  return { tickvals: tickvals.map(onAxis), ticktext: tickvals.map((power) => (power >= 0 && power <= 3 ? String(10 ** power) : `1e${power}`)) };
 }

@@ -2,7 +2,7 @@
 
 import { byId, first, fill, h, inline, mount, setProps } from "../../page/dom.mjs";
 import { announce } from "../../stage/screen_reader.mjs";
-import { columnOf, facts, inWords, lossText, initiallyOpen, QUANTITIES, rowsOf, cellText } from "../../scene/run.mjs";
+import { columnOf, facts, inWords, isLossLogarithmic, lossText, initiallyOpen, QUANTITIES, rowsOf, cellText } from "../../scene/run.mjs";
 import { heightAbove, DASHES, figure, height, rowHeight } from "./figure.mjs";
 import { isSingle } from "./flow.mjs";
 
@@ -286,5 +286,6 @@ const clamp = (value, most) => Math.max(0, Math.min(most, value));
 /** The names of the losses, each from its first value to its last. @param {RunOverview} run */
 function losses(run) {
   const each = [{ name: run.calls.length ? "root" : run.root, loss: run.calls.length ? [] : run.loss }, ...run.others];
-  return each.map(({ name, loss }, k) => [h("b", { "data-line": DASHES[k - 1] ?? null }, name), h("span", {}, loss.length ? lossText(loss) : "")]);
+  const scale = isLossLogarithmic(run) ? h("small", {}, "logarithmic scale") : null;
+  return [...each.map(({ name, loss }, k) => [h("b", { "data-line": DASHES[k - 1] ?? null }, name), h("span", {}, loss.length ? lossText(loss) : "")]), scale];
 }

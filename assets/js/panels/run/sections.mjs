@@ -1,7 +1,7 @@
 // The sections of a run in a row, with the loss and the gradient norm of each: their positions, and their texts. Pure.
 
 import { num, toNumber } from "../../scene/format.mjs";
-import { columnsOf, withNoun } from "../../scene/run.mjs";
+import { columnsOf, isLossLogarithmic, withNoun } from "../../scene/run.mjs";
 
 /** @import { Num, RunFinding, RunOverview, Section } from "../../scene/scene.d.ts" */
 /** @typedef {{ x: number, y: number }[]} Curve points in a unit square, upwards; a line between neighbours */
@@ -22,12 +22,13 @@ const lossesOf = (run) => [{ name: run.root, loss: run.loss }, ...run.others];
 
 /**
  * The losses, the norm of all gradients together and the learning rate over the run, on a scale each: the losses share theirs, that of the norm is
- * logarithmic.  A rate that stays the same has no line.
+ * logarithmic, as is that of steep losses.  A rate that stays the same has no line.
  * @type {(run: RunOverview, count: number) => Tracks}
  */
 export function tracksOf(run, count) {
   const place = run.first.map((first, k) => (first + run.last[k] + 1) / 2 / Math.max(count, 1));
-  const losses = lossesOf(run).map(({ name, loss }) => ({ name, values: loss.map((one) => (one === null ? null : toNumber(one))) }));
+  const onScale = isLossLogarithmic(run) ? Math.log10 : (value) => value;
+  const losses = lossesOf(run).map(({ name, loss }) => ({ name, values: loss.map((one) => (one === null ? null : onScale(toNumber(one)))) }));
   const all = losses.flatMap(({ values }) => values);
   const logs = run.total.map((one) => (one === null || toNumber(one) <= 0 ? null : Math.log10(toNumber(one))));
   const changes = new Set(run.rate.filter((one) => one !== null)).size > 1;
